@@ -83,7 +83,9 @@ def _opposite_occurs_elsewhere(english: English, parse: Parse, slot: Slot) -> bo
     "A big dog and a small one", "a tiny, small village": another opposite would contradict the changed word.
     """
     lemma = parse.lower_lemmas[slot.at]
-    opposites = english.substitutes.opposed(lemma, slot.pos) | english.substitutes.alike(lemma, slot.pos)
+    opposites = english.substitutes.opposites_and_synonyms(lemma, slot.pos) | english.substitutes.synonyms(
+        lemma, slot.pos
+    )
     is_one = opposites.__contains__
     result = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
     if result == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no closer check needed
@@ -203,13 +205,13 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
         return group.variant("antonym", level)
     if level > 1:
         return "an antonym edit replaces only one word"
-    slots = english.read(find_reversible_slots, group.source)
+    slots = english.derive(find_reversible_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
 
     def rank(slot: Slot) -> tuple[bool, int, bool]:
-        synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
+        synonyms = english.substitutes.find(parse.lower_lemmas[slot.at], slot.pos, "s")
         steps_to_head = len(path_to_root(parse, slot.at)) - 1
         return is_last_resort(slot), min(steps_to_head, MAX_DEPTH), not synonyms
 
@@ -228,7 +230,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
         return group.variant("negated_antonym", level)
     if english.recipe is not None:
         return "the published recipe has no negated antonym"
-    slots = english.read(find_reversible_slots, group.source)
+    slots = english.derive(find_reversible_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
 from encheck.generators.phrases import Span, contiguous_span, span_text, text_inside_sentence
-from encheck.language.edits.articles import article
+from encheck.language.edits.replace import choose_article
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -143,7 +143,7 @@ def _replace_attribute(parse: Parse, span: Span, at: int, word: str, text: str) 
     if at == span[0] or parse.lowers[at - 1] not in INDEFINITE:
         return text
     begin = parse.starts[at - 1] - parse.starts[span[0]]
-    return text[:begin] + article(word) + text[begin + len(parse.words[at - 1]) :]
+    return text[:begin] + choose_article(word) + text[begin + len(parse.words[at - 1]) :]
 
 
 def _join_in_both_orders(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
@@ -162,7 +162,7 @@ def _join_in_reverse_order(parse: Parse, pair: BoundPair, first: str, second: st
     shared = said in (*INDEFINITE, "the") and parse.tags[pair.second[0]] not in ("DT", "PRP$")
     if not shared or (said in INDEFINITE and plural):
         return f"{second} and {first}"
-    return f"{said if said == 'the' else article(second)} {second} and {behind}"
+    return f"{said if said == 'the' else choose_article(second)} {second} and {behind}"
 
 
 def _replace_first_attribute(parse: Parse, pair: BoundPair, rng: Draws) -> str:
@@ -177,7 +177,7 @@ def _replace_first_attribute(parse: Parse, pair: BoundPair, rng: Draws) -> str:
     word = rng.choice(others)
     change = (at, at + 1, word)
     if at and parse.lowers[at - 1] in ("a", "an"):
-        return replace_tokens(parse, (at - 1, at + 1, f"{article(word)} {word}"))
+        return replace_tokens(parse, (at - 1, at + 1, f"{choose_article(word)} {word}"))
     return replace_tokens(parse, change)
 
 

@@ -33,9 +33,10 @@ def continuation(group: Group, *, level: int, rng: Random, english: English) -> 
 
     Return a reason if there is no continuation.
     """
-    if reason := why_no_continuation(group, level):
+    reason = why_no_continuation(group, level)
+    if reason or group.continuation is None:
         return reason
-    ends_of_clauses = english.read(count_words_before_clause_ends, group.continuation)
+    ends_of_clauses = english.derive(count_words_before_clause_ends, group.continuation)
     count = next((n for n in ends_of_clauses if level <= n <= level + MAX_EXTRA_WORDS), 0)
     if not count:
         return "no clause of the continuation ends where it would be cut"

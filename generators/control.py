@@ -18,11 +18,11 @@ import numpy as np
 from encheck.generators.base import listed_generator
 from encheck.generators.phrases import OBJECT_FORMS, noun_category
 from encheck.generators.synonym import substitution_certificate
-from encheck.language.edits.inflection import UNINFLECTED, inflected
-from encheck.language.edits.replace import form, put
+from encheck.language.edits.inflection import UNINFLECTED, inflect
+from encheck.language.edits.replace import inflect_for_token, replace_words
 from encheck.language.edits.substitutes import POS_OF_TAG, Substitute
 from encheck.language.english import English
-from encheck.language.lexicon.protocol import Lexicon, Pos
+from encheck.language.lexicon.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.types import Group, Variant
 
@@ -234,10 +234,10 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
         return "no list of words that are sure to fit this place"
     word = next(edit.text for edit in base.edits if edit.start == parse.starts[at])
     for lemma in _sample_comparable_lemmas(english.lexicon, parse, at, word, fitting, rng):
-        if (formed := form(parse, at, lemma)) is None:
+        if (formed := inflect_for_token(parse, at, lemma)) is None:
             continue
         words = {at: formed}
-        if (change := put(english, parse, words)) is not None:
+        if (change := replace_words(english, parse, words)) is not None:
             made, text = change
             taken = {at: Substitute(lemma, "control", origin="same tag, frequency and length")}
             return Variant(text, "control", 1, made, "control", substitution_certificate(english, parse, words, taken))
@@ -301,7 +301,7 @@ def common_words(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
             continue
         frequency = lexicon.frequency(lemma, pos)
         first = lexicon.senses(lemma, pos)[0]
-        formed = lemma if tag in UNINFLECTED else inflected(lemma, tag)
+        formed = lemma if tag in UNINFLECTED else inflect(lemma, tag)
         if frequency >= COMMON and lemma in first.lemmas and formed is not None:
             result.append(CommonWord(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
     return tuple(result)

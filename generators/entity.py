@@ -17,7 +17,7 @@ from encheck.generators.number import ENDED, OPENING, similarity_in_context
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
 from encheck.language.name_tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
-from encheck.language.names import Name, NamedThing, leaders, names, things
+from encheck.language.names import Name, NamedThing, find_names
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, content_hash
@@ -66,7 +66,7 @@ def collect_inventory(english: English, texts: Sequence[str]) -> Inventory:
 
     Their order depends only on their names.
     """
-    found = (english.read(_find_names, text) for text in texts)
+    found = (english.derive(_find_names, text) for text in texts)
     mentioned = {name.thing for names_of_text in found if not isinstance(names_of_text, str) for name in names_of_text}
     ranked = sorted(mentioned, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
@@ -76,7 +76,7 @@ def collect_inventory(english: English, texts: Sequence[str]) -> Inventory:
 
 
 def _find_names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
-    return names(parse)
+    return find_names(parse)
 
 
 def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
@@ -85,7 +85,7 @@ def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     The mirror has the other name in the notation that the changed text does not use. The control makes a different
     statement in place of the name: "someone else", "another city".
     """
-    source, found, known = parse.text, english.read(_find_names, parse.text), english.inventory or NO_INVENTORY
+    source, found, known = parse.text, english.derive(_find_names, parse.text), english.inventory or NO_INVENTORY
     if isinstance(found, str):
         return found
     ranks = rng.random_ranks(len(found))
@@ -98,11 +98,11 @@ def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
     name, thing = plan.name, plan.thing
     made: dict[Side, list[Edit]] = {
-        "kept": [_name_edit(source, one.start, one.end, name.other) for one in name.spots if one.role == "whole"]
+        "kept": [_name_edit(source, one.start, one.end, name.other) for one in name.spans if one.role == "whole"]
     }
     sides: tuple[tuple[Side, int], ...] = (("changed", plan.notation), ("mirror", 1 - plan.notation))
     for side, notation in sides:
-        made[side] = [_name_edit(source, one.start, one.end, thing.text(one.role, notation)) for one in name.spots]
+        made[side] = [_name_edit(source, one.start, one.end, thing.write(one.role, notation)) for one in name.spans]
     if name.control is not None:
         kind = "person" if thing.kind in ("titled", "surname") else thing.kind
         made["control"] = [_name_edit(source, name.control.start, name.control.end, OTHERS[kind])]
@@ -140,7 +140,7 @@ def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) 
 
 def _forms_fit_possessive(text: str, name: Name, *forms: str) -> bool:
     """Whether the *'s* of the name never follows a form that ends in *s*."""
-    is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
+    is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spans)
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
 
@@ -175,7 +175,7 @@ def _load_listed_things() -> Inventory:
         gender = "f" if given in FEMALE else "m"
         persons.append(NamedThing("person", (name, f"{given[0]}. {last}"), gender, given, last))
     by_kind: dict[str, tuple[NamedThing, ...]] = {}
-    for thing in (*things(), *persons, *leaders().values()):
+    for thing in (*list_known_things(), *persons, *leaders_by_surname().values()):
         by_kind[thing.kind] = (*by_kind.get(thing.kind, ()), thing)
     return Inventory(by_kind)
 

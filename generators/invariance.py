@@ -6,9 +6,9 @@ import re
 from random import Random
 
 from encheck.generators.base import listed_generator
-from encheck.language.edits.contractions import contractions
+from encheck.language.edits.contractions import find_contraction_edits
 from encheck.language.english import English
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 
@@ -25,9 +25,9 @@ def casing(group: Group, *, level: int, rng: Random, english: English) -> Varian
 @listed_generator(1)
 def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """The sentence with its contractions written in full, or contracted if it has none; or why there is no variant."""
-    if left := "" if group.variants else why_left(group.source):
+    if left := "" if group.variants else why_not_edited(group.source):
         return left
-    edits = tuple(contractions(group.source))
+    edits = tuple(find_contraction_edits(group.source))
     if not edits:
         return "nothing to contract"
     said = edits_in_words(group.source, edits)

@@ -8,7 +8,7 @@ from random import Random
 
 from encheck.generators.base import listed_generator
 from encheck.language.english import English
-from encheck.language.prose import left_spans, why_left
+from encheck.language.prose import find_unedited_spans, why_not_edited
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
@@ -22,10 +22,10 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
     Words move without the punctuation around them, so a final full stop stays in its place. The result has the same
     words and differs from the source in exactly 2 x `level` places.
     """
-    if left := "" if group.variants else why_left(group.source):
+    if left := "" if group.variants else why_not_edited(group.source):
         return left
     stays = (
-        () if group.variants else left_spans(group.source)
+        () if group.variants else find_unedited_spans(group.source)
     )  # the shipped probes were measured before code was kept in place
     edits = choose_exchanges(group.source, pairs=level, rng=rng, stays=stays)
     if edits is None:

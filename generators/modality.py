@@ -13,7 +13,7 @@ from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_re
 from encheck.generators.phrases import can_act
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.predicates import MAIN, Predicate, number_of
+from encheck.language.predicates import MAIN, Predicate, subject_agreement
 from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\b(?:must|may|might|will|should|can)\b", re.IGNORECASE)
@@ -90,7 +90,7 @@ def _subject_agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
     """How the verb agrees with the subject: a key of `FORMS`, or empty."""
     if parse.lower_lemmas[subject] in AMOUNTS:
         return ""
-    return PRONOUN_AGREEMENT.get(parse.lowers[subject]) or number_of(
+    return PRONOUN_AGREEMENT.get(parse.lowers[subject]) or subject_agreement(
         Predicate(parse, verb, at, subject, None, "", MAIN)
     )
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from encheck.generators.antonym import negated_antonym
 from encheck.generators.phenomenon import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, label_edits_by_side
-from encheck.language.edits.inflection import inflected
+from encheck.language.edits.inflection import inflect
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.predicates import (
@@ -30,12 +30,12 @@ from encheck.language.predicates import (
     SAYING,
     SENTENCES,
     Predicate,
-    discourse_clash,
+    find_deniable_predicates,
     has_more_sentences,
-    number_of,
-    predicates,
+    subject_agreement,
+    why_denial_clashes,
 )
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
 from encheck.types import Edit, Group, Variant
@@ -86,7 +86,7 @@ def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     In reported speech the reported statement is negated; a relative clause only if there is nothing else. The control
     is a different statement in the same place: "is expected to be covered", "may close" for "will close".
     """
-    if left := why_left(parse.text):
+    if left := why_not_edited(parse.text):
         return left
     plan: PredicateTexts | str | None = None
     result = _negatable_predicates(parse)
@@ -105,10 +105,10 @@ def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 def _negatable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
     """The predicates whose negation fits the rest of the text; or the reason why there is none."""
-    denied = predicates(parse)
+    denied = find_deniable_predicates(parse)
     if isinstance(denied, str):
         return SENTENCES if has_more_sentences(parse) and denied not in STATELESS else denied
-    reasons = [discourse_clash(one) for one in denied]
+    reasons = [why_denial_clashes(one) for one in denied]
     free = tuple(one for one, reason in zip(denied, reasons, strict=True) if not reason)
     return free or reasons[0]
 
@@ -309,7 +309,7 @@ def _inflect_like_auxiliary(predicate: Predicate) -> str:
         return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[predicate.base][
             ("VBZ", "VBP", "VBD").index(tag)
         ]
-    return inflected(predicate.base, tag) or ""
+    return inflect(predicate.base, tag) or ""
 
 
 @lru_cache(maxsize=20_000)
@@ -370,7 +370,9 @@ def _unrelated_statement(predicate: Predicate, rng: Draws) -> str:
 
 
 def _form_of_be(predicate: Predicate, past: bool) -> str:
-    forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(number_of(predicate))
+    forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(
+        subject_agreement(predicate)
+    )
     return forms[past] if forms else ""
 
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
-from encheck.language.edits.articles import article
+from encheck.language.edits.replace import choose_article
 from encheck.language.english import English
 from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace, Value, Write
-from encheck.language.numbers.mentions import mentions
+from encheck.language.numbers.mentions import find_number_mentions
 from encheck.language.numbers.numerals import NEAR, SIZES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -131,7 +131,7 @@ def number_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # 
 
     The control makes a different statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
     """
-    source, found = parse.text, mentions(parse)
+    source, found = parse.text, find_number_mentions(parse)
     if isinstance(found, str):
         return found
     ranks = rng.random_ranks(len(found))
@@ -149,7 +149,7 @@ def number_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # 
         if level in plan.values:
             value, why = plan.values[level], f"another value, {size}"
             made["changed", level] = _side_edit(source, plan, form.write(value), why)
-            made["mirror", level] = _side_edit(source, plan, one.own(value), f"{why}, same notation")
+            made["mirror", level] = _side_edit(source, plan, one.write(value), f"{why}, same notation")
         else:
             made["changed", level] = made["mirror", level] = f"no other number that is {size}"
     if other := replace_phrase_word(parse, one):
@@ -187,13 +187,13 @@ def _choose_by_surface(found: Sequence[Choice], favoured: int, rng: Draws) -> Ch
 
 def _expressible_values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of other values that both notations can express."""
-    kept, own = write_or_none(form.write, mention.value), write_or_none(mention.own, mention.value)
+    kept, own = write_or_none(form.write, mention.value), write_or_none(mention.write, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     result = []
     of_kept = similarity_in_context(own, kept, context)
-    for value in mention.beside(size):
-        said, mirrored = write_or_none(form.write, value), write_or_none(mention.own, value)
+    for value in mention.list_values_at(size):
+        said, mirrored = write_or_none(form.write, value), write_or_none(mention.write, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
             result.append((value, of_kept - similarity_in_context(own, said, context)))
     return result
@@ -239,7 +239,7 @@ def edits_that_write_number(source: str, mention: Mention, text: str) -> tuple[E
         text += "."
     made: tuple[Edit, ...] = (Edit(mention.start, mention.end, text),)
     match = re.search(r"\b(an?)\s+$", source[: mention.start], re.IGNORECASE)
-    if match and (wanted := article(text)) != match[1].lower():
+    if match and (wanted := choose_article(text)) != match[1].lower():
         wanted = wanted.capitalize() if match[1][0].isupper() else wanted
         made = (Edit(match.start(1), match.end(1), wanted), *made)
     return made
@@ -275,7 +275,7 @@ def contrast_shared_number(query: Parse, document: Parse, *, seed: int) -> Share
 
     A number is shared if kind and value are the same, and for a count also the counted noun.
     """
-    asked, said = mentions(query), mentions(document)
+    asked, said = find_number_mentions(query), find_number_mentions(document)
     if isinstance(asked, str):
         return f"{asked} in the query"
     if isinstance(said, str):
@@ -301,17 +301,17 @@ def _is_same_number(query: Parse, mention: Mention, document: Parse, other: Ment
 
 
 def _counted_noun(parse: Parse, mention: Mention) -> str:
-    return NumberPlace(parse, mention.start, mention.end).next().removesuffix("s")
+    return NumberPlace(parse, mention.start, mention.end).word_after().removesuffix("s")
 
 
 def _contrasts_of_mention(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
     """Contrasts for near values that both texts can express, in notations of the document where no word reveals it."""
-    for write in (other.own, *(form.write for form in other.forms)):
-        for value in mention.beside(NEAR):
-            asked, said = ([write_or_none(way, v) for v in (mention.value, value)] for way in (mention.own, write))
+    for write in (other.write, *(form.write for form in other.forms)):
+        for value in mention.list_values_at(NEAR):
+            asked, said = ([write_or_none(way, v) for v in (mention.value, value)] for way in (mention.write, write))
             if all(asked) and all(said) and not _distinguishing_words(asked) & _distinguishing_words(said):
                 yield SharedNumber(
-                    _write_both_values(query, mention, mention.own, value),
+                    _write_both_values(query, mention, mention.write, value),
                     _write_both_values(document, other, write, value),
                 )
 

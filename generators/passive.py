@@ -27,7 +27,7 @@ from encheck.generators.phrases import (
     statement_root,
     text_inside_sentence,
 )
-from encheck.language.edits.inflection import inflected
+from encheck.language.edits.inflection import inflect
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.types import Edit
@@ -201,12 +201,12 @@ def _has_unclear_verb_form(clause: ActiveClause) -> bool:
     """Whether the verb is in no clear finite form, its lemma is in doubt, or it has no participle."""
     parse, verb, aux, subject = clause.parse, clause.verb, clause.aux, clause.subject
     word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
-    if not parse.words[verb].islower() or inflected(lemma, tag) != word or inflected(lemma, "VBN") is None:
+    if not parse.words[verb].islower() or inflect(lemma, tag) != word or inflect(lemma, "VBN") is None:
         return True
     if aux is None:
         is_noun = parse.tags[subject] in ("NN", "NNP") and parse.child(subject, "conj") is None
         is_past = tag == "VBD" and (parse.lowers[subject] in ("he", "she") or is_noun)  # "she put"
-        same = tag in ("VBD", "VBP") and inflected(lemma, "VBD") == lemma and not is_past
+        same = tag in ("VBD", "VBP") and inflect(lemma, "VBD") == lemma and not is_past
         return tag not in ("VBD", "VBZ", "VBP") or same
     modal = parse.lowers[aux] in MODALS and tag == "VB"
     perfect = parse.lowers[aux] in ("has", "have", "had") and tag == "VBN"
@@ -296,7 +296,7 @@ def _passive_edits(clause: ActiveClause) -> tuple[Edit, ...] | None:
     number, front, back = _be_agreement(parse, clause.thing), _object_as_subject(clause), _subject_after_by(clause)
     if number is None or front is None or back is None:
         return None
-    group, made = inflected(clause.parse.lemmas[clause.verb].lower(), "VBN") or "", []
+    group, made = inflect(clause.parse.lemmas[clause.verb].lower(), "VBN") or "", []
     if aux is not None:
         form = AGREEING[number].get(parse.lowers[aux], parse.words[aux])
         group = f"{BEFORE_PARTICIPLE[parse.tags[verb]]} {group}"

@@ -22,7 +22,7 @@ from encheck.generators.base import EXPERIMENTAL_OPTION, NEEDS_OWN_TEXT, NEEDS_P
 from encheck.generators.phrases import capitalise_first_letter, statement_root
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, MissingNeed, Validity, Variant, apply_edits
@@ -106,7 +106,7 @@ class Phenomenon:
             return f"the published recipe has no {self.name}"
         if not self.trigger.search(group.source):
             return self.without
-        result = english.read(
+        result = english.derive(
             _edit_finder(self, rng.run_seed, english.inventory if self.survey else None), group.source
         )
         if isinstance(result, str):
@@ -154,7 +154,7 @@ def edits_from_rephrasings(
 
     def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
         source = parse.text
-        if why := why_left(source):
+        if why := why_not_edited(source):
             return why
         if statement_root(parse) is None or source.isupper():
             return SEVERAL

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from encheck.language.edits.conditions import base_of
+from encheck.language.edits.conditions import strip_subtype
 from encheck.language.english import English
-from encheck.language.lexicon.protocol import Lexicon, Pos
+from encheck.language.lexicon.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.types import Edit
 
@@ -60,7 +60,7 @@ def is_movable_time(parse: Parse, head: int, span: Span) -> bool:
     """Whether this is a date or time, with or without a preposition, which can move without a change of meaning in any
     clause.
     """
-    if base_of(parse.deps[head]) not in ("obl", "advmod") or span[1] - span[0] > 8:
+    if strip_subtype(parse.deps[head]) not in ("obl", "advmod") or span[1] - span[0] > 8:
         return False
     inside = {parse.entities[i].partition("-")[2] for i in range(*span)} - {""}
     words, last = parse.lowers[slice(*span)], parse.lowers[span[1] - 1]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
-from encheck.language.edits.inflection import inflected
+from encheck.language.edits.inflection import inflect
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -95,7 +95,7 @@ def _every_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
         return _exchange_quantifier(
             parse, at, at + 1, (other,), ("no", "not a single"), "every one of a kind", "another"
         )
-    plural = inflected(parse.lower_lemmas[noun], "NNS")
+    plural = inflect(parse.lower_lemmas[noun], "NNS")
     if plural is None or parse.words[noun] != parse.lowers[noun]:
         return None
     changed = [replace_tokens(parse, (at, at + 1, part), (noun, noun + 1, plural)) for part in PART]
@@ -117,7 +117,7 @@ def _all_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
     if (
         not _is_subject(parse, noun)
         or not _verb_shows_no_number(parse, noun)
-        or inflected(singular, "NNS") != parse.words[noun]
+        or inflect(singular, "NNS") != parse.words[noun]
     ):
         return None
     kept = [replace_tokens(parse, (at, at + 1, word), (noun, noun + 1, singular)) for word in ("every", "each")]

@@ -32,11 +32,11 @@ from encheck.generators.phrases import (
     statement_root,
     text_inside_sentence,
 )
-from encheck.language.edits.articles import article
-from encheck.language.edits.conditions import base_of
+from encheck.language.edits.conditions import strip_subtype
+from encheck.language.edits.replace import choose_article
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.prose import left_spans, why_left
+from encheck.language.prose import find_unedited_spans, why_not_edited
 from encheck.types import Edit, Group, Variant, apply_edits
 
 TO = frozenset(
@@ -219,7 +219,7 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
         return group.variant("reorder", level)
     if level > 1:
         return "a reorder is one move"
-    if left := why_left(group.source):
+    if left := why_not_edited(group.source):
         return left
     parse = english.parse(group.source)
     moves = [move for find in FINDERS for move in find(parse, english)]
@@ -246,7 +246,7 @@ def _shift_dative_or_make_passive(source: str, parse: Parse, english: English) -
 
 
 def _overlaps_code(source: str, edits: tuple[Edit, ...]) -> bool:
-    spans = left_spans(source)
+    spans = find_unedited_spans(source)
     return any(edit.start < b and a < edit.end for edit in edits for a, b in spans)
 
 
@@ -272,7 +272,7 @@ def front_adverbials(parse: Parse, english: English) -> Iterator[Move]:
             first = Edit(0, parse.ends[0], f"{capitalise_first_letter(phrase)}, {opening[: parse.ends[0]]}")
             cut = Edit(parse.ends[span[0] - 1], parse.ends[end], "")
             if parse.words[span[0] - 1] not in (",", ";", ":") and span[0] > 1:
-                yield f"fronted {base_of(parse.deps[i])}", (first, cut)
+                yield f"fronted {strip_subtype(parse.deps[i])}", (first, cut)
 
 
 def _is_single_statement(parse: Parse, root: int) -> bool:
@@ -318,7 +318,7 @@ def postpone_adverbials(parse: Parse, english: English) -> Iterator[Move]:  # no
                 phrase = phrase if keeps_capital_elsewhere(parse, 0) else phrase[0].lower() + phrase[1:]
                 rest = Edit(0, parse.ends[start], capitalise_first_letter(parse.words[start]))
                 yield (
-                    f"postponed {base_of(parse.deps[i])}",
+                    f"postponed {strip_subtype(parse.deps[i])}",
                     (rest, Edit(parse.ends[end], parse.ends[end], f" {phrase}")),
                 )
 
@@ -360,9 +360,9 @@ def exchange_coordinated(parse: Parse, english: English) -> Iterator[Move]:
 def _article_edit(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
     """The edit of "a" or "an" before the halves, if the new first one needs it."""
     before = at - 1
-    if before < 0 or parse.lowers[before] not in ("a", "an") or article(text) == parse.lowers[before]:
+    if before < 0 or parse.lowers[before] not in ("a", "an") or choose_article(text) == parse.lowers[before]:
         return ()
-    word = article(text)
+    word = choose_article(text)
     word = word.capitalize() if parse.words[before][0].isupper() else word
     return (Edit(parse.starts[before], parse.ends[before], word),)
 
@@ -432,4 +432,4 @@ def _has_singular_verb(parse: Parse, half: Span) -> bool:
 
 def _is_name_or_compound(parse: Parse, head: int, half: list[int]) -> bool:
     """Whether there are only names and compounds: an article or adjective before the first half may belong to both."""
-    return all(i == head or base_of(parse.deps[i]) in ("compound", "flat") for i in half)
+    return all(i == head or strip_subtype(parse.deps[i]) in ("compound", "flat") for i in half)

@@ -30,12 +30,12 @@ from encheck.generators.phrases import (
     text_inside_sentence,
 )
 from encheck.generators.reorder import reorder
-from encheck.language.edits.conditions import base_of
-from encheck.language.edits.inflection import in_case_of
+from encheck.language.edits.conditions import strip_subtype
+from encheck.language.edits.inflection import match_case
 from encheck.language.english import English
-from encheck.language.lexicon.protocol import Lexicon
-from encheck.language.parse import Parse, first_word
-from encheck.language.prose import why_left
+from encheck.language.lexicon.lexicon import Lexicon
+from encheck.language.parse import Parse, first_word_of_sentence
+from encheck.language.prose import why_not_edited
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits
 
@@ -231,7 +231,7 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
     """
     if group.variants:
         return group.variant("role_reversal", level)
-    if left := why_left(group.source):
+    if left := why_not_edited(group.source):
         return left
     parse, lexicon = english.parse(group.source), english.lexicon
     reason = NONE
@@ -283,7 +283,7 @@ def _subject_and_object(parse: Parse, verb: int) -> tuple[int, int] | None:
 def _is_contiguous_simple_phrase(parse: Parse, head: int) -> bool:
     """Whether the phrase is contiguous, without a clause or a possessive pronoun whose reference would change."""
     tokens = parse.subtree(head)
-    clause = any(base_of(parse.deps[i]) in ("acl", "advcl", "appos", "conj", "parataxis") for i in tokens)
+    clause = any(strip_subtype(parse.deps[i]) in ("acl", "advcl", "appos", "conj", "parataxis") for i in tokens)
     own = any(parse.tags[i] in ("PRP$", "WP$") or parse.lemmas[i].endswith("self") for i in tokens)
     return tokens[-1] - tokens[0] + 1 == len(tokens) and not clause and not own
 
@@ -324,7 +324,7 @@ def _exchange_subject_and_object(
     to_back: str | None = OBJECT_FORMS.get(first.lower(), first)
     if first[0].isupper():
         start = spans[0][0]
-        if first_word(parse, start) == start:
+        if first_word_of_sentence(parse, start) == start:
             to_front = capitalise_first_letter(to_front)
             to_back = to_back if first.lower() in OBJECT_FORMS else text_inside_sentence(parse, spans[0], lexicon)
         elif first != "I" and parse.pos[start] != "PROPN" and not parse.entities[start]:
@@ -362,7 +362,7 @@ def _agreement_edits(parse: Parse, subject: int, thing: int, verb: int) -> list[
         return [] if past or before == after is not None or parse.child(verb, "aux") is not None else None
     table = AGREEMENT if before == "s" else {b: a for a, b in AGREEMENT.items()}
     word = parse.words[finite]
-    form = in_case_of(table.get(word.lower(), ""), word) if before and after and word.lower() in table else None
+    form = match_case(table.get(word.lower(), ""), word) if before and after and word.lower() in table else None
     return [Edit(parse.starts[finite], parse.ends[finite], form)] if form else None
 
 

@@ -20,10 +20,10 @@ from random import Random
 from typing import NamedTuple
 
 from encheck.generators.base import listed_generator
-from encheck.language.edits.conditions import base_of
+from encheck.language.edits.conditions import strip_subtype
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.types import Edit, Group, Variant, apply_edits
 
 # Symmetric predicates: "A met B", "A is similar to B".
@@ -74,13 +74,13 @@ def _relations_between_units(parse: Parse, units: Sequence[MovableUnit]) -> Iter
     unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
     tops = [_unit_head(parse, unit) for unit in units]
     for i, top in enumerate(tops):
-        if base_of(parse.deps[top]) in NO_RELATION:
+        if strip_subtype(parse.deps[top]) in NO_RELATION:
             continue
         first = _first_equal(parse, top)
         head = parse.heads[first]
         yield (-1 if head == first else unit_of[head]), _relation_name(parse, top, first), i
         subject = parse.child(first, "nsubj")
-        if base_of(parse.deps[top]) == "conj" and subject is not None and parse.child(top, "nsubj") is None:
+        if strip_subtype(parse.deps[top]) == "conj" and subject is not None and parse.child(top, "nsubj") is None:
             yield i, "nsubj", unit_of[subject]  # "A sings and dances": both have the subject
 
 
@@ -102,7 +102,7 @@ def _first_equal(parse: Parse, at: int) -> int:
 
 def _is_equal_of_head(parse: Parse, at: int) -> bool:
     """Whether a token is another name, member or side of its head."""
-    dep, head = base_of(parse.deps[at]), parse.heads[at]
+    dep, head = strip_subtype(parse.deps[at]), parse.heads[at]
     if dep in EQUALS:
         return True
     if dep == "compound":
@@ -123,7 +123,7 @@ def _relation_name(parse: Parse, at: int, first: int) -> str:
 def why_exchange_keeps_meaning(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:
     """Why an exchange of these two keeps the meaning, in a few words."""
     tops = [_unit_head(parse, unit) for unit in (a, b)]
-    deps = {base_of(parse.deps[top]) for top in tops}
+    deps = {strip_subtype(parse.deps[top]) for top in tops}
     heads = [parse.heads[top] for top in tops]
     firsts = [_first_equal(parse, top) for top in tops]
     if deps & {"flat", "compound"} and (heads[0] in tops or heads[1] in tops):
@@ -179,9 +179,9 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
-    if left := why_left(group.source) if not group.variants else "":
+    if left := why_not_edited(group.source) if not group.variants else "":
         return left
-    result = english.read(_find_swap_groups, group.source)
+    result = english.derive(_find_swap_groups, group.source)
     if isinstance(result, str):
         return result
     parse = english.parse(group.source)

@@ -11,12 +11,19 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from encheck.generators.base import listed_generator
-from encheck.language.edits.replace import form, put
-from encheck.language.edits.substitutes import ALL, POS_OF_TAG, SYNONYM, Substitute, SubstituteOption, places_of
+from encheck.language.edits.replace import inflect_for_token, replace_words
+from encheck.language.edits.substitutes import (
+    ALL_PARTS_OF_SPEECH,
+    POS_OF_TAG,
+    SYNONYM,
+    Substitute,
+    SubstituteOption,
+    cached_replaceable_tokens,
+)
 from encheck.language.english import English
-from encheck.language.lexicon.protocol import Pos
+from encheck.language.lexicon.lexicon import Pos
 from encheck.language.parse import Parse
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant
 
@@ -36,16 +43,18 @@ def is_last_resort(slot: Slot) -> bool:
     return slot.choices[0][1].is_last
 
 
-def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL) -> tuple[Slot, ...] | str:
+def find_slots(
+    english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL_PARTS_OF_SPEECH
+) -> tuple[Slot, ...] | str:
     """The slots for a relation, only of these parts of speech; or the reason why there is none."""
-    if left := why_left(parse.text):
+    if left := why_not_edited(parse.text):
         return left
-    known, places = english.substitutes.at(relation, only), places_of(parse)
+    known, places = english.substitutes.options_by_key(relation, only), cached_replaceable_tokens(parse)
     options = list(map(known.__getitem__, places.keys))
     reason = ""
     result: list[Slot] = []
     for at, there in compress(zip(places.at, options, strict=True), options):
-        fitting, below = [], parse.below[at]
+        fitting, below = [], parse.dependent_relations[at]
         for option in there:  # runs for every word: uses field numbers to avoid a call for each
             if below & option[1]:  # .refused
                 continue
@@ -64,7 +73,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
         reason
         or (
             "only words that must stay"
-            if any(map(known.__getitem__, places_of(parse).staying))
+            if any(map(known.__getitem__, cached_replaceable_tokens(parse).staying))
             else "no {} that holds in nearly every sentence"
         )
     ).format(NAMES[relation])
@@ -72,12 +81,12 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
 
 def _make_slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOption]) -> Slot | str:
     """The slot with these substitutes; or the reason why there is none."""
-    if english.substitutes.expressions.hold(parse, at):
+    if english.substitutes.expressions.contain(parse, at):
         fitting = [option for option in fitting if option.in_expressions]
         if not fitting:
             return "only words of fixed expressions"
-    if at in places_of(parse).capital:
-        words = [(form(parse, at, option.substitute.lemma), option.substitute) for option in fitting]
+    if at in cached_replaceable_tokens(parse).capital:
+        words = [(inflect_for_token(parse, at, option.substitute.lemma), option.substitute) for option in fitting]
     else:
         words = [(option.form, option.substitute) for option in fitting]
     there = parse.lower_words
@@ -109,7 +118,7 @@ def replace_slots(english: English, parse: Parse, slots: Sequence[Slot], *, rela
     for slot in slots:
         for word, substitute in slot.choices:
             tried = words | {slot.at: word}
-            if (change := put(english, parse, tried)) is not None:
+            if (change := replace_words(english, parse, tried)) is not None:
                 words, (made, text) = tried, change
                 taken[slot.at] = substitute
                 break
@@ -127,7 +136,7 @@ def substitution_certificate(
     parts = []
     for i in sorted(words):
         tag = parse.tags[i]
-        why = english.substitutes.why(parse.lower_lemmas[i], POS_OF_TAG[tag], taken[i])
+        why = english.substitutes.certify(parse.lower_lemmas[i], POS_OF_TAG[tag], taken[i])
         parts.append(f"{parse.words[i]} ({parse.lemmas[i]}, {tag}) > {words[i]}: {why}")
     return "; ".join(parts)
 
@@ -141,7 +150,7 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     """
     if group.variants:
         return group.variant("synonym", level)
-    slots = english.read(find_synonym_slots, group.source)
+    slots = english.derive(find_synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
@@ -166,7 +175,7 @@ def synonym_beside(
     """A synonym of the same word that `base` replaces."""
     if group.variants:
         return group.variant("synonym", level)
-    slots = english.read(find_synonym_slots, group.source)
+    slots = english.derive(find_synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)

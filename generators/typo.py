@@ -17,18 +17,25 @@ from encheck.generators.antonym import antonym
 from encheck.generators.base import NamedGenerator, Outcome, listed_generator
 from encheck.generators.negation import NEGATION
 from encheck.generators.number import NUMBER
-from encheck.language.edits.close_words import close_words
-from encheck.language.edits.noise import NOTATIONS, OF_ENGLISH, SLIPS, choose_notation_edits, slip, typable
-from encheck.language.english import English, Reading
+from encheck.language.edits.close_words import find_close_word_edits
+from encheck.language.edits.noise import (
+    ENGLISH_ONLY,
+    NOTATIONS,
+    TYPOS,
+    choose_notation_edits,
+    draw_typo,
+    find_typable_tokens,
+)
+from encheck.language.english import English, ParseFunction
 from encheck.language.parse import Parse
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 NAME = "typo"
 MAX_CHARACTERS = 4  # characters: a larger change is not a small one
 MAX_MISTYPED_WORDS = 3  # mistyped words: with more, the text is broken
-KINDS = (*SLIPS, *NOTATIONS)
+KINDS = (*TYPOS, *NOTATIONS)
 NO_PLACE = "no place for it"
 NO_PLACE_FOR_AS_MANY = "no place for as many changed characters as a change of meaning has"
 NO_CHANGE = "no change of meaning with so few characters"
@@ -53,22 +60,22 @@ class NoiseOptions(NamedTuple):
 @listed_generator(1, 2, 3)
 def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
     """One, two or three words mistyped, each by one letter, all by the same kind of error."""
-    return _why_no_noise(group, english) or english.read(
+    return _why_no_noise(group, english) or english.derive(
         _mistyping_function(level, rng.run_seed, english.experimental), group.source
     )
 
 
 @cache
-def _mistyping_function(level: int, seed: int, is_experimental: bool) -> Reading:
+def _mistyping_function(level: int, seed: int, is_experimental: bool) -> ParseFunction:
     """A function that makes so many typing errors in a text, cached per seed, because variants beside them need them
     again.
     """
 
     def mistype(english: English, parse: Parse) -> Outcome:
-        options = english.read(_noise_options_function(seed, is_experimental), parse.text)
+        options = english.derive(_noise_options_function(seed, is_experimental), parse.text)
         if isinstance(options, str):
             return options
-        rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(SLIPS)
+        rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(TYPOS)
         rng.shuffle(kinds)
         made = (_mistyped_variant(parse.text, options, kind, level, rng, english) for kind in kinds)
         return next(filter(None, made), "too few words that can be mistyped")
@@ -78,19 +85,19 @@ def _mistyping_function(level: int, seed: int, is_experimental: bool) -> Reading
 
 def _make_noise(kind: str, group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
     """One kind of noise, of as many characters as a change of meaning of the same text has."""
-    return _why_no_noise(group, english) or english.read(
+    return _why_no_noise(group, english) or english.derive(
         _noise_function(kind, rng.run_seed, english.experimental), group.source
     )
 
 
 @cache
-def _noise_function(name: str, seed: int, is_experimental: bool) -> Reading:
+def _noise_function(name: str, seed: int, is_experimental: bool) -> ParseFunction:
     """A function that makes this kind of noise in a text, cached per seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
-        options = english.read(_noise_options_function(seed, is_experimental), parse.text)
+        options = english.derive(_noise_options_function(seed, is_experimental), parse.text)
         if isinstance(options, str):
-            if name in SLIPS or name in OF_ENGLISH:
+            if name in TYPOS or name in ENGLISH_ONLY:
                 return options
             options = NoiseOptions((), ())
         rng = Draws(seed, name, parse.text)
@@ -116,7 +123,7 @@ def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, englis
     """A different meaning, by as many characters as `base` changes: a number, negation, opposite or similar word."""
     if reason := _why_no_noise(group, english):
         return reason
-    options = english.read(_noise_options_function(rng.run_seed, english.experimental), group.source)
+    options = english.derive(_noise_options_function(rng.run_seed, english.experimental), group.source)
     if isinstance(options, str):
         return options
     size = edit_distance(group.source, base.text)
@@ -145,11 +152,11 @@ def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[Engli
     """A function that finds the places in a parse: the same for all kinds of noise of a seed."""
 
     def place(english: English, parse: Parse) -> NoiseOptions | str:
-        if why := why_left(parse.text):
+        if why := why_not_edited(parse.text):
             return why
         result = list(dict.fromkeys(_meaning_changes(english, parse, seed, is_experimental=is_experimental)))
         Draws(seed, NAME, parse.text).shuffle(result)
-        free = typable(parse, english.lexicon, english.substitutes.expressions)
+        free = find_typable_tokens(parse, english.lexicon, english.substitutes.expressions)
         return NoiseOptions(tuple(result), tuple((parse.starts[i], parse.ends[i]) for i in free))
 
     return place
@@ -173,7 +180,9 @@ def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experiment
         made = generator(group, level=1, rng=rng, english=english)
         if isinstance(made, Variant) and (size := edit_distance(text, made.text)) <= MAX_CHARACTERS:
             yield MeaningChange(made.edits, made.text, size, made.certificate)
-    for edit in close_words(english.lexicon, english.substitutes.expressions, parse) if is_experimental else ():
+    for edit in (
+        find_close_word_edits(english.lexicon, english.substitutes.expressions, parse) if is_experimental else ()
+    ):
         changed = apply_edits(text, (edit,))
         if (size := edit_distance(text, changed)) <= MAX_CHARACTERS:
             yield MeaningChange((edit,), changed, size, f"another thing: {edits_in_words(text, (edit,))}")
@@ -182,7 +191,7 @@ def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experiment
 def _noisy_variant(
     source: str, options: NoiseOptions, kind: str, size: int, rng: Draws, english: English
 ) -> Variant | None:
-    if kind in SLIPS:
+    if kind in TYPOS:
         made = _mistyped_variant(source, options, kind, size, rng, english)
         return made and replace(made, relation=kind, level=1)
     edits = choose_notation_edits(source, kind, size, rng)
@@ -201,7 +210,7 @@ def _mistyped_variant(
     words.sort(key=lambda span: span != place)
     edits: list[Edit] = []
     for start, end in words:
-        if len(edits) < count and (mistyped := slip(english.lexicon, source[start:end], kind, rng)):
+        if len(edits) < count and (mistyped := draw_typo(english.lexicon, source[start:end], kind, rng)):
             edits.append(Edit(start, end, mistyped))
     if len(edits) < count:
         return None

@@ -40,15 +40,15 @@ class Letters:
         return np.array([[t.lower().count(c) for c in self.letters] for t in texts], np.float32)
 """,
     "data": """
-from encheck.datasets.reader import files_of, pair_rows, tab_rows
+from encheck.datasets.reader import find_files, make_pair_rows, read_tab_rows
 
 LICENCE, FILES = "CC0", "headlines.tsv"
 
 
 def read(path, bad):
-    for file, split in files_of(path, {"headlines.tsv": ""}, what="headlines"):
-        rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=3, bad=bad))
-        yield from pair_rows(file, rows, split=split, bad=bad)
+    for file, split in find_files(path, {"headlines.tsv": ""}, data_set="headlines"):
+        rows = ((n, (f[1], f[2], f[0], None)) for n, f in read_tab_rows(file, columns=3, bad=bad))
+        yield from make_pair_rows(file, rows, split=split, bad=bad)
 """,
     "command": '''
 from encheck.errors import UsageError

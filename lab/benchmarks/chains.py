@@ -22,7 +22,7 @@ from encheck.datasets.load import load
 from encheck.items.chains import PIVOTS, swap_chains
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.store import Store
 from encheck_papers.published_recipe import RECIPE
 

@@ -38,7 +38,7 @@ from encheck.items.catalogue import WORKS
 from encheck.items.variants import VariantMaker
 from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.language.prose import is_english
 from encheck.store import Store
 from encheck.types import Group
@@ -96,7 +96,7 @@ def from_memory(groups: list[Group], name: str, rounds: int) -> tuple[float, ...
         again()
 
     def undecided() -> None:
-        english.decided.clear()
+        english.replacements.clear()
         first_time()
 
     again()

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.metrics import adjusted_rate, directions_mean
 from encheck.metrics.pairs import margin_wins
 from encheck.scoring.measure import SurfaceScorer
@@ -69,9 +69,9 @@ SETTINGS = tuple(Setting(*size, share, noise) for size, share, noise in itertool
 @cache
 def vocabulary() -> tuple[str, ...]:
     """Nouns of the lexicon, drawn at random, the most frequent of them first."""
-    nouns = [noun for noun in lexicon().lemmas("n") if noun.isalpha()]
+    nouns = [noun for noun in load_lexicon().lemmas("n") if noun.isalpha()]
     some = [nouns[i] for i in np.random.default_rng(0).choice(len(nouns), 5 * VOCABULARY, replace=False)]
-    return tuple(sorted(some, key=lambda noun: -lexicon().word_frequency(noun))[:VOCABULARY])
+    return tuple(sorted(some, key=lambda noun: -load_lexicon().word_frequency(noun))[:VOCABULARY])
 
 
 def word(rng: np.random.Generator) -> str:

@@ -32,7 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from build_probes import CANARY, ROTATIONS, Reference, apply, spans
 
-from encheck.datasets.probes import MIRROR, control_relation, kept_relation
+from encheck.datasets.probes import MIRROR, relation_keeping_meaning, relation_of_control
 
 BRACKET = re.compile(r"\[([^\[\]]*)\]")
 BEFORE = re.compile(r" ([,.;:?!])(?=\s|$)")
@@ -92,7 +92,11 @@ def _text(body: str, at: int, *, is_lower: bool) -> str:
 
 def sources(line: Line) -> tuple[str, list[tuple[str, str]]]:
     """The sentence of a group, and (relation, text) of its variants."""
-    name, kept, control = line.phenomenon, kept_relation(line.phenomenon), control_relation(line.phenomenon)
+    name, kept, control = (
+        line.phenomenon,
+        relation_keeping_meaning(line.phenomenon),
+        relation_of_control(line.phenomenon),
+    )
     first, restated, second, restated_too, other = line.texts
     if int(digest(first + second)[24:32], 16) % 2:
         first, restated, second, restated_too = second, restated_too, first, restated
@@ -117,7 +121,7 @@ def compiled(line: Line, reference: Reference | None) -> dict:
         "skeleton": line.frame or reference.skeleton(source),
         **({"construction": line.construction} if line.construction else {}),
         "sentence": source,
-        "variants": [_variant(source, *one, kept_relation(line.phenomenon)) for one in found],
+        "variants": [_variant(source, *one, relation_keeping_meaning(line.phenomenon)) for one in found],
         "canary": CANARY,
     }
 
@@ -145,14 +149,14 @@ def halved(line: Line, variants: list[tuple[str, str]]) -> list[tuple[str, str]]
     """The variants without the control in every second group, where one was written: it costs a text."""
     if variants[-1][-1] and int(digest("".join(line.texts))[32:40], 16) % 2:
         return variants
-    return [one for one in variants if one[0] != control_relation(line.phenomenon)]
+    return [one for one in variants if one[0] != relation_of_control(line.phenomenon)]
 
 
 def drop_repeated_controls(made: list[tuple[Line, dict]]) -> None:
     """A control that a group before it has is left out: groups of one frame may have the same one."""
     seen: set[str] = set()
     for line, group in made:
-        control = control_relation(line.phenomenon)
+        control = relation_of_control(line.phenomenon)
         group["variants"] = [v for v in group["variants"] if v["relation"] != control or v["text"] not in seen]
         seen |= {v["text"] for v in group["variants"]}
 
@@ -160,7 +164,7 @@ def drop_repeated_controls(made: list[tuple[Line, dict]]) -> None:
 def without(base: list[dict], phenomena: set[str]) -> list[dict]:
     """The groups of the base that have more than these phenomena."""
     going = {f"{name}{side}" for name in phenomena for side in ("", MIRROR)}
-    going |= {relation(name) for name in phenomena for relation in (kept_relation, control_relation)}
+    going |= {relation(name) for name in phenomena for relation in (relation_keeping_meaning, relation_of_control)}
     return [group for group in base if not {v["relation"] for v in group["variants"]} <= going]
 
 

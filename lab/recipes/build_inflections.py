@@ -24,13 +24,13 @@ from encheck.language.edits.inflection import (
     ENDINGS,
     REFUSED,
     WORD,
-    candidates,
-    compares,
-    regular,
-    with_suffix,
+    add_suffix,
+    inflect_by_rule,
+    list_possible_forms,
+    takes_er,
 )
-from encheck.language.lexicon.load import lexicon
-from encheck.language.lexicon.protocol import PARTS, Lexicon, Pos
+from encheck.language.lexicon.lexicon import PARTS, Lexicon, Pos
+from encheck.language.lexicon.load import load_lexicon
 
 CATEGORIES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 UNCHANGED = ("bid", "broadcast", "forecast", "quit", "shit", "sublet")
@@ -133,7 +133,7 @@ class Judge:
 
     def attested(self, form: str, lemma: str, pos: Pos, tag: str) -> bool:
         seen = form in self.bank.get((lemma, tag), {})
-        listed = seen or lemma in self.lex.irregular(form, pos) or form in candidates(lemma, tag)
+        listed = seen or lemma in self.lex.irregular(form, pos) or form in list_possible_forms(lemma, tag)
         return listed or (pos == "v" and self.inherited(form, lemma, tag))
 
     def inherited(self, form: str, lemma: str, tag: str) -> bool:
@@ -165,28 +165,30 @@ class Judge:
         good = [s for s in spellings if self.attested(s, lemma, pos, tag)]
         self.rejected += [(lemma, tag, s) for s in spellings if s not in good]
         seen = self.bank.get((lemma, tag), Counter())
-        known = [s for s, n in seen.most_common() if n >= 2 and (s in spellings or s in candidates(lemma, tag))]
+        known = [
+            s for s, n in seen.most_common() if n >= 2 and (s in spellings or s in list_possible_forms(lemma, tag))
+        ]
         if known and (not good or good[0] not in seen):
             return known[0]
         if pos == "n" and (self.uncountable(lemma) or self.gerund(lemma)):
             return None
         if good:
             return self.matched(good, lemma, tag)
-        if pos in "ar" and spellings and compares(lemma):  # "freeer" says that there is a form, and not which
-            return with_suffix(lemma, ENDINGS[tag])
-        return regular(lemma, tag) if pos == "n" or (lemma, pos) not in self.listed else None
+        if pos in "ar" and spellings and takes_er(lemma):  # "freeer" says that there is a form, and not which
+            return add_suffix(lemma, ENDINGS[tag])
+        return inflect_by_rule(lemma, tag) if pos == "n" or (lemma, pos) not in self.listed else None
 
     def matched(self, good: list[str], lemma: str, tag: str) -> str:
         """The first spelling; of a regular verb the one that doubles as its past does."""
-        regular_enough = good[0] in candidates(lemma, tag) or (tag == "VBN" and not good[0].endswith("n"))
+        regular_enough = good[0] in list_possible_forms(lemma, tag) or (tag == "VBN" and not good[0].endswith("n"))
         if tag not in ("VBN", "VBG") or not regular_enough:
             return good[0]
         past = self.form(lemma, "v", "VBD")
-        if past is None or past not in candidates(lemma, "VBD") - {lemma}:
+        if past is None or past not in list_possible_forms(lemma, "VBD") - {lemma}:
             return good[0]
         if tag == "VBN":
             return past
-        same = lemma + lemma[-1] + "ing" if past == lemma + lemma[-1] + "ed" else with_suffix(lemma, "ing")
+        same = lemma + lemma[-1] + "ing" if past == lemma + lemma[-1] + "ed" else add_suffix(lemma, "ing")
         return same if CLOSED.search(lemma) else good[0]
 
     def base(self, lemma: str, pos: Pos) -> str | None:
@@ -224,7 +226,7 @@ class Judge:
         """A line of the table, if the rules would not give the same."""
         cells = []
         for tag in COLUMNS[pos]:
-            form, ruled = self.form(lemma, pos, tag), lemma if tag in BASE else regular(lemma, tag)
+            form, ruled = self.form(lemma, pos, tag), lemma if tag in BASE else inflect_by_rule(lemma, tag)
             cells.append("" if form == ruled else form or REFUSED)
         return "\t".join([pos, lemma, *cells]) if any(cells) else None
 
@@ -242,7 +244,7 @@ def main() -> None:
     parser.add_argument("--treebank", type=Path, required=True)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    judge = Judge(lexicon(), treebank(options.treebank))
+    judge = Judge(load_lexicon(), treebank(options.treebank))
     made = list(lines(judge))
     if options.command == "build":
         options.out.write_text("\n".join(made) + "\n", "utf-8", newline="\n")

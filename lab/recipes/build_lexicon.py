@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.language.lexicon.embedded import packed_text, planes
+from encheck.language.lexicon.lexicon import split_into_byte_planes, text_to_bytes
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 SS_NUMBER = {"n": 1, "v": 2, "a": 3, "r": 4, "s": 5}
@@ -144,22 +144,22 @@ def wordnet_arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[list[int]]
     ]
     which, sets = framesets(ordered)
     arrays = {
-        "names": packed_text("\n".join(names)),
+        "names": text_to_bytes("\n".join(names)),
         "lowered_anew": np.array([a != b for a, b in itertools.pairwise(["", *map(str.lower, names)])], np.uint8),
-        "kinds": packed_text("".join(s.kind for s in ordered)),
+        "kinds": text_to_bytes("".join(s.kind for s in ordered)),
         "lexfiles": np.array([s.lexfile for s in ordered], np.uint8),
         "sizes": np.array([len(s.words) for s in ordered], np.uint8),
-        "members": planes([name_id[w] for s in ordered for w in s.words]),
+        "members": split_into_byte_planes([name_id[w] for s in ordered for w in s.words]),
         "ranks": np.array(ranks, np.uint8),
-        "counts": planes(counts),
+        "counts": split_into_byte_planes(counts),
         "marks": np.array([m for s in ordered for m in s.marks], np.uint8),
-        "antonyms": planes(np.array(opposed).T.ravel()),
-        "frames": planes(which),
-        "exceptions": packed_text(exceptions(folder)),
+        "antonyms": split_into_byte_planes(np.array(opposed).T.ravel()),
+        "frames": split_into_byte_planes(which),
+        "exceptions": text_to_bytes(exceptions(folder)),
     }
     for name, symbol, kinds in (("similar", "&", "s"), ("hypernyms", "@", "nv"), ("instances", "@i", "n")):
         sources, targets = links(ordered, place, symbol, kinds)
-        arrays[name] = planes([*np.diff(sources, prepend=0), *targets])
+        arrays[name] = split_into_byte_planes([*np.diff(sources, prepend=0), *targets])
     return arrays, sets
 
 
@@ -213,7 +213,7 @@ def build(wordnet: Path, treebank: Path, out: Path) -> None:
         "tagged": sum(tag_counts(wordnet).values()),
         "framesets": sets,
     }
-    arrays |= {name: packed_text(text) for name, text in texts.items()} | {"meta": packed_text(json.dumps(meta))}
+    arrays |= {name: text_to_bytes(text) for name, text in texts.items()} | {"meta": text_to_bytes(json.dumps(meta))}
     np.savez_compressed(out / "lexicon.npz", **dict(sorted(arrays.items())))
     notice = licence(wordnet)
     (out / "WORDNET-LICENCE.txt").write_text(notice, "utf-8")
@@ -240,10 +240,10 @@ def licence(wordnet: Path) -> str:
 
 PROBE = """
 import json, resource, sys, time
-import encheck.language.lexicon.load as module, encheck.language.lexicon.embedded
+import encheck.language.lexicon.load as module, encheck.language.lexicon.lexicon
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 started = time.perf_counter()
-lexicon = module.lexicon()
+lexicon = module.load_lexicon()
 opened = time.perf_counter() - started
 held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 words = [(lemma, pos) for pos in "nvar" for lemma in lexicon.lemmas(pos)]

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import learned_rival
 
-from encheck.datasets.probes import embedded, kept_relation
+from encheck.datasets.probes import embedded, relation_keeping_meaning
 from encheck.generators.phenomenon import all_phenomena
 from encheck.reporting.peers import LearnedFigures, LearnedRival, LearnedShare
 from encheck.surface import SHARED, SURFACE, UNBALANCED_SCORERS, Frequencies, tf_idf
@@ -69,7 +69,7 @@ class Contrast:
 
 def contrasts(groups: Sequence[Group]) -> Iterator[Contrast]:
     """Every contrast, of each side of a crossed group one; and each synonym against the control."""
-    sides = {name: (kept_relation(name), name) for name in NAMES} | {SYNONYM: ("synonym", "control")}
+    sides = {name: (relation_keeping_meaning(name), name) for name in NAMES} | {SYNONYM: ("synonym", "control")}
     for group in groups:
         for name, (near, far) in sides.items():
             kept, changed = group.variant(near), group.variant(far)

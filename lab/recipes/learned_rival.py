@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut
 
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.statistics.balancing import mirror_coefficients
 from encheck.surface import SURFACE, count_negative_words, tokens
 
@@ -34,7 +34,7 @@ def features(source: str, text: str) -> dict[str, float]:
     a, b = tokens(source), tokens(text)
     inserted, deleted = list((Counter(b) - Counter(a)).elements()), list((Counter(a) - Counter(b)).elements())
     changes = [part for part in SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if part[0] != "equal"]
-    new, old = ([lexicon().word_frequency(word) for word in words] or [0.0] for words in (inserted, deleted))
+    new, old = ([load_lexicon().word_frequency(word) for word in words] or [0.0] for words in (inserted, deleted))
     both = [(x, y) for x in inserted for y in deleted]
     digits = [{c for c in one if c.isdigit()} for one in (source, text)]
     characters, words = len(text) - len(source), len(b) - len(a)
@@ -55,7 +55,7 @@ def features(source: str, text: str) -> dict[str, float]:
         "words that deny": count_negative_words(text),
         "frequency of the inserted": float(np.mean(new)),
         "of the rarest": min(new),
-        "of the first word": lexicon().word_frequency(b[0]) if b else 0.0,
+        "of the first word": load_lexicon().word_frequency(b[0]) if b else 0.0,
         "inserted less deleted": rarer,
         "size of this": abs(rarer),
         "digits in both or neither": bool(digits[0]) == bool(digits[1]),

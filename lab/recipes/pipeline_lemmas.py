@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from pipeline_data import Sentence
 
-from encheck.language.lexicon.load import lexicon
-from encheck.language.lexicon.protocol import Pos
+from encheck.language.lexicon.lexicon import Pos
+from encheck.language.lexicon.load import load_lexicon
 
 BASE = {"NN", "VB", "VBP", "JJ", "RB"}
 INFLECTED: dict[str, Pos] = {
@@ -28,7 +28,7 @@ def lemmas_like(gold: Sequence[Sentence]) -> LemmaOf:
     for s in gold:
         for word, tag, lemma in zip(s.words, s.tags, s.lemmas, strict=True):
             seen[key_of(word, tag)][lemma] += 1
-    words = lexicon()
+    words = load_lexicon()
 
     def lemma_of(word: str, tag: str) -> str:
         if counts := seen.get(key_of(word, tag)):

@@ -37,7 +37,7 @@ from encheck.reporting.results import find_item, read_results
 from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import KINDS
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.shrink import Shrunk
+from encheck.shrinking.shrink import ShrinkResult
 
 NOT_KEPT = ("antonym_is_farther_than_control", "jumble", "paraphrase_ranks", "rewrite_ranks")
 LONG = 45  # words of three texts
@@ -57,7 +57,7 @@ def failures(folder: Path, split: str, seed: int) -> list[ItemRow]:
     return rows
 
 
-def shrunk(rows: list[ItemRow], args: argparse.Namespace) -> Iterator[tuple[ItemRow, Shrunk | str, float]]:
+def shrunk(rows: list[ItemRow], args: argparse.Namespace) -> Iterator[tuple[ItemRow, ShrinkResult | str, float]]:
     """Each row with what became of it, and the seconds that it took; the model has been asked once before."""
     one = shrinker(Settings(models=(args.model,)), read_results(args.run).run.settings)
     one(rows[0])
@@ -66,17 +66,17 @@ def shrunk(rows: list[ItemRow], args: argparse.Namespace) -> Iterator[tuple[Item
         yield row, one(row), time.perf_counter() - start
 
 
-def figures(found: list[tuple[ItemRow, Shrunk | str, float]]) -> Iterator[str]:
+def figures(found: list[tuple[ItemRow, ShrinkResult | str, float]]) -> Iterator[str]:
     """What is left of the words, by the length of the item; and how long it took."""
-    done = [one for _, one, _ in found if isinstance(one, Shrunk)]
+    done = [one for _, one, _ in found if isinstance(one, ShrinkResult)]
     reasons = Counter(one for _, one, _ in found if isinstance(one, str))
     yield f"{len(found)} failures; not tried: {dict(reasons) or 'none'}"
     parts = {"all": done, f"of {LONG} words or more": [one for one in done if one.whole.words >= LONG]}
     for name, some in parts.items():
         if some:
             before, after = (statistics.median(form.words for form in forms) for forms in _forms(some))
-            gone = statistics.median(one.gone for one in some)
-            any_gone = sum(one.gone > 0 for one in some)
+            gone = statistics.median(one.removed_share for one in some)
+            any_gone = sum(one.removed_share > 0 for one in some)
             yield f"{name}: {len(some)} items, words in the median {before:g} before, {after:g} after, {gone:.0%} gone"
             yield f"  shrunk at all: {any_gone} ({any_gone / len(some):.0%})"
     if done:
@@ -85,7 +85,7 @@ def figures(found: list[tuple[ItemRow, Shrunk | str, float]]) -> Iterator[str]:
         yield f"words outside all edits: {statistics.median(outside):.0%} in the median; half or more in {half} items"
     for why, count in Counter(one.why for one in done if one.why).most_common():
         yield f"nothing can go, {why}: {count} ({count / len(done):.0%})"
-    if some := [one.gone for one in done if one.gone > 0]:
+    if some := [one.removed_share for one in done if one.removed_share > 0]:
         yield f"of those that were shrunk: {statistics.median(some):.0%} gone in the median"
     seconds = sorted(took for *_, took in found)
     late = seconds[math.ceil(0.95 * len(seconds)) - 1]
@@ -100,11 +100,11 @@ def _outside(item: Triplet) -> float:
     return 3 * kept / sum(len(text.split()) for text in (item.source, item.near, item.far))
 
 
-def _forms(some: list[Shrunk]) -> tuple[Iterator[Any], Iterator[Any]]:
+def _forms(some: list[ShrinkResult]) -> tuple[Iterator[Any], Iterator[Any]]:
     return (one.whole for one in some), (one.shortest for one in some)
 
 
-def as_triple(row: ItemRow, found: Shrunk) -> dict[str, Any]:
+def as_triple(row: ItemRow, found: ShrinkResult) -> dict[str, Any]:
     """The shortest form as the sheets take it."""
     item = found.shortest.item
     sides = {"kept": (item.near, item.near_why), "changed": (item.far, item.far_why)}
@@ -131,7 +131,7 @@ def main() -> None:
     rows = failures(args.run, args.split, args.seed)[args.skip :]
     for row, one, took in shrunk(rows, args):
         found.append((row, one, took))
-        if isinstance(one, Shrunk) and one.gone > 0 and one.shortest.item.source not in known:
+        if isinstance(one, ShrinkResult) and one.removed_share > 0 and one.shortest.item.source not in known:
             sheet.append(as_triple(row, one))
             known.add(one.shortest.item.source)
         if len(sheet) == args.n:

@@ -36,7 +36,7 @@ def balanced_draw(data: Dataset, a_label: int, folder: Path, *, seed: int = 0) -
         for label, pairs in by_label.items()
     }
     of_draw = replace(data, pairs=(*drawn[1], *drawn[0]), groups=(), collection=None)
-    unrelated = of_draw.reference(seed=seed, purpose="unrelated", count=size)
+    unrelated = of_draw.draw_random_pairs(seed=seed, purpose="unrelated", count=size)
 
     found = Draw(folder / "labelled.jsonl", folder / "unrelated.jsonl")
     _write(found.labelled, of_draw.pairs)

@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 from training_options import above_zero, count, share_of
 
-from encheck.datasets.clusters import in_seeded_order
+from encheck.datasets.clusters import order_clusters_by_hash
 from encheck.datasets.load import load
 from encheck.encoders.checkpoints.pretrained import quiet_transformers
 from encheck.encoders.load import config_for, find_model_folder
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
 from encheck.generators.jumble import choose_exchanges
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.metrics import thresholds
 from encheck.reporting.text import table
 from encheck.scoring.pairs import SentencePair
@@ -70,7 +70,7 @@ SYNONYMS, EXCHANGES, DROPPED = 3, 3, 3
 
 def with_synonyms(text: str, _other: str, rng: Random) -> str:
     """Up to three words, each replaced by any word that WordNet relates to it: the published recipe, all senses."""
-    related = synonyms_of(lexicon())
+    related = synonyms_of(load_lexicon())
     return substituted(text, words=SYNONYMS, rng=rng, related=related, stop=stop_words()[1]).text
 
 
@@ -137,7 +137,7 @@ def pool_of(train: Sequence[SentencePair], count: int, share: float, seed: int) 
 
     Kinds are dealt out to clusters, so that leaving out a kind leaves out the sentences it was made from.
     """
-    order = {name: i for i, name in enumerate(in_seeded_order((p.cluster for p in train), seed=seed))}
+    order = {name: i for i, name in enumerate(order_clusters_by_hash((p.cluster for p in train), seed=seed))}
     chosen = sorted(train, key=lambda p: order[p.cluster])[:count]
     kinds = [list(KINDS)[order[p.cluster] % len(KINDS)] for p in chosen]
     rng = Random(f"{seed}/pool")

@@ -7,7 +7,7 @@ import pytest
 
 from encheck.errors import DataError
 from encheck.language.english import English
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.store import Store
 from encheck_papers.frames import frames_of, spans_of
 from encheck_papers.spans import BroughtFrames, Cache, ParsedSpans, Structure, chosen, read_frames

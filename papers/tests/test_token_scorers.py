@@ -14,7 +14,7 @@ from encheck.encoders.adapters import find_adapter
 from encheck.encoders.load import load_model
 from encheck.encoders.models_file import ModelConfig, apply_model_args, packaged_models_path, read_models
 from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.store import Store

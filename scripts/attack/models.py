@@ -567,7 +567,7 @@ def _yaml(tag: str, folder: Path) -> None:
 
 def _objects(folder: Path) -> None:
     from encheck.errors import EncheckError
-    from encheck.language.lexicon.embedded import EmbeddedLexicon
+    from encheck.language.lexicon.lexicon import EmbeddedLexicon
 
     made = np.array([Calls(open, str(canary.trace(folder)), "w")], object)
     np.savez(folder / "lexicon.npz", meta=made)

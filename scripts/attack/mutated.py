@@ -440,7 +440,7 @@ def refuse_wrong(got: Any, there: Any, vectors: Any) -> None:
 
 def of_lexicon(folder: Path, path: Path) -> Any:
     """What the embedded lexicon says of some words."""
-    from encheck.language.lexicon.embedded import EmbeddedLexicon
+    from encheck.language.lexicon.lexicon import EmbeddedLexicon
 
     opened = EmbeddedLexicon(path)
     return str([opened.senses(word, "n") for word in ("garden", "dog", "bank")])

@@ -17,10 +17,10 @@ from encheck.system.typed_files import Count, DeferredClass, Positive
 from encheck.types import ClaimEntry, CurvePoint, Declaration, Json, LanguageResources, Validity, Verdict
 
 if TYPE_CHECKING:
-    from encheck.datasets.dataset import WholeDataSummary
+    from encheck.datasets.dataset import ShardedPairsSummary
     from encheck.gating.types import Gate
 else:
-    WholeDataSummary = Annotated[Any, DeferredClass("encheck.datasets.dataset", "WholeDataSummary")]
+    ShardedPairsSummary = Annotated[Any, DeferredClass("encheck.datasets.dataset", "ShardedPairsSummary")]
     Gate = Annotated[Any, DeferredClass("encheck.gating.types", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
@@ -179,7 +179,7 @@ class DataEntry:
     language: LanguageResources | None
     calibration: Mapping[str, Scale]
     measured: Mapping[str, MeasuredItems] = field(default_factory=dict)
-    whole: WholeDataSummary | None = None
+    whole: ShardedPairsSummary | None = None
     own_documents: Count = 0
 
 

@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 
 from encheck.datasets import fresh_probes
 from encheck.datasets.fresh_probes import ProbeFrame, fill_frame
-from encheck.datasets.probes import group_sides, kept_relation
+from encheck.datasets.probes import expand_mirror_groups, relation_keeping_meaning
 from encheck.errors import UsageError, unknown_name_message
 from encheck.scoring.triplets import surface_preference
 from encheck.types import Group, Variant
@@ -81,18 +81,18 @@ class FrameForms:
 
 def properties_with_frames() -> tuple[str, ...]:
     """The properties that have frames."""
-    return tuple(sorted({frame.phenomenon for frame in fresh_probes.probe_frames()}))
+    return tuple(sorted({frame.phenomenon for frame in fresh_probes.load_probe_frames()}))
 
 
 @cache
 def frames_of_property(name: str | None) -> tuple[FrameForms, ...]:
     """The frames of a property, or of all for None, those with the shortest sentences first."""
     found = []
-    for frame in fresh_probes.probe_frames():
+    for frame in fresh_probes.load_probe_frames():
         if name in (None, frame.phenomenon):
             fillers = {key: tuple(sorted(options, key=plainness_key)) for key, options in frame.fillers.items()}
             whole = replace(frame, fillers=fillers)
-            alone = fresh_probes.clause_alone(whole)
+            alone = fresh_probes.reduce_frame_to_clause(whole)
             found.append(FrameForms(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,)))
     return tuple(sorted(found, key=frame_sort_key))
 
@@ -273,7 +273,9 @@ def _draw_group(draw: st.DrawFn, name: str | None) -> tuple[FrameForms, Group]:
 def _draw_framed_pair(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
     drawable, group = draw(_draw_group(name))
     pair = _draw_pair(
-        draw, [pair for side in group_sides(group) for pair in _minimal_pairs_of(side, name, drawable.id)], favours
+        draw,
+        [pair for side in expand_mirror_groups(group) for pair in _minimal_pairs_of(side, name, drawable.id)],
+        favours,
     )
     hypothesis.event(f"{name}: the surface favours {pair.favours or 'neither'}")
     return pair
@@ -301,7 +303,7 @@ def _draw_paraphrase(draw: st.DrawFn, name: str | None) -> Paraphrase:
 def _minimal_pairs_of(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
     """Yield each text that changes the meaning, paired with one that keeps it."""
     for changed in (v for v in group.variants if v.relation == name):
-        if kept := group.variant(kept_relation(name), changed.level):
+        if kept := group.variant(relation_keeping_meaning(name), changed.level):
             favours = SIDES.get(surface_preference(group.source, kept.text, changed.text), "")
             yield MinimalPair(
                 group.source, kept.text, changed.text, name, favours, _certificate(kept), _certificate(changed), frame

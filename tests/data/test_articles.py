@@ -6,10 +6,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from encheck.datasets.clusters import near_duplicates
-from encheck.datasets.load import data_label, guess_kind, is_unlabelled, load
-from encheck.datasets.passages import PageSection, PassageOptions, page_of_html, page_of_markdown
-from encheck.datasets.splitting import WORD, split
+from encheck.datasets.clusters import find_first_near_duplicates
+from encheck.datasets.load import data_label, guess_data_set, is_unlabelled_spec, load
+from encheck.datasets.passages import PageSection, PassageOptions, parse_html, parse_markdown
+from encheck.datasets.splitting import WORD, split_passages
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import headings, logged_queries, ranked_queries, titles
 from encheck.items.variants import VariantMaker
@@ -82,27 +82,25 @@ def test_a_folder_in_every_format_is_recognised_and_the_guess_is_said(centre, tm
 )
 def test_a_table_is_taken_for_what_its_columns_say(tmp_path, content, kind):
     path = log_of(tmp_path, content, "rows.csv")
-    assert guess_kind(path, has_log=False) == kind
-    assert guess_kind(path, has_log=True) == "passages"
+    assert guess_data_set(path, has_log=False) == kind
+    assert guess_data_set(path, has_log=True) == "passages"
 
 
 def test_a_folder_with_judgements_is_no_folder_of_articles(tmp_path):
     for name in ("corpus.jsonl", "queries.jsonl", "qrels.jsonl.gz"):
         (tmp_path / name).touch()
-    assert guess_kind(tmp_path, has_log=False) == "retrieval"
+    assert guess_data_set(tmp_path, has_log=False) == "retrieval"
 
 
 def test_html_in_head_scripts_and_menus_is_not_read():
-    page = page_of_html("<head><title>Shop</title><style>p {}</style></head><nav>Home</nav><p>Hello<br>there &lt;3</p>")
+    page = parse_html("<head><title>Shop</title><style>p {}</style></head><nav>Home</nav><p>Hello<br>there &lt;3</p>")
     assert (page.title, page.sections) == ("Shop", (PageSection("", "Hello\nthere <3"),))
-    assert page_of_html("<h1>One <b>two</b></h1><h2></h2>text").sections == (PageSection("One two", "text"),)
-    assert (
-        page_of_html("<head><title>No end of head<body><p>Text").sections == ()
-    )  # a title without an end is all title
+    assert parse_html("<h1>One <b>two</b></h1><h2></h2>text").sections == (PageSection("One two", "text"),)
+    assert parse_html("<head><title>No end of head<body><p>Text").sections == ()  # a title without an end is all title
 
 
 def test_markdown_has_front_matter_tables_and_code():
-    page = page_of_markdown(
+    page = parse_markdown(
         '---\nid: 7\ntitle: "Refunds: how"\n---\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nx < y\n```\n'
     )
     assert page.title == "Refunds: how"
@@ -111,16 +109,16 @@ def test_markdown_has_front_matter_tables_and_code():
 
 @pytest.mark.parametrize("text", ["One two. " * 400, "这是一个句子。" * 300, "x" * 9_000, "a " * 1_000, "ประโยค" * 200])
 def test_long_texts_are_cut_in_any_language_and_nothing_is_lost(text):
-    found = split(text, words=50)
+    found = split_passages(text, words=50)
     assert max(len(WORD.findall(part)) for part in found) <= 50
     assert min(len(WORD.findall(part)) for part in found) >= 20
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
 def test_a_cut_stands_behind_a_sentence():
-    assert split("One two three four. Five six. " * 30, words=20)[0].endswith(".")
-    assert split("  short  ", words=20) == ["short"]
-    assert split(" \n ", words=20) == []
+    assert split_passages("One two three four. Five six. " * 30, words=20)[0].endswith(".")
+    assert split_passages("  short  ", words=20) == ["short"]
+    assert split_passages(" \n ", words=20) == []
 
 
 def test_a_document_of_100_000_words_is_cut(tmp_path):
@@ -144,10 +142,10 @@ def test_near_duplicates_count_as_one_where_asked(tmp_path):
         (tmp_path / f"{name}.txt").write_text(text)
     assert data(tmp_path).collection.same == ()
     merged = data(tmp_path, near_duplicates="same").collection
-    assert merged.searched.ids == ("c.txt#1", "b.txt#1", "a.txt#1")
+    assert merged.searchable_documents.ids == ("c.txt#1", "b.txt#1", "a.txt#1")
     assert merged.same == (0, 1, 1)
     assert merged.fingerprint != data(tmp_path).collection.fingerprint
-    assert near_duplicates(["", "", "a"]) == (0, 1, 2)
+    assert find_first_near_duplicates(["", "", "a"]) == (0, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -212,8 +210,8 @@ def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):
 def test_a_path_that_is_not_there_is_no_misspelt_name():
     assert complaint("./no-such-folder") == "--data=./no-such-folder: the file or folder does not exist"
     assert data_label("./some/help-center/") == "help-center"
-    assert is_unlabelled("./no-such-folder", has_log=True)
-    assert not is_unlabelled("mrpc:./folder", has_log=True)
+    assert is_unlabelled_spec("./no-such-folder", has_log=True)
+    assert not is_unlabelled_spec("mrpc:./folder", has_log=True)
 
 
 def test_a_corpus_of_one_and_data_without_a_log_are_not_measured(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets.clusters import clusters_of, sample_clusters, shares_of
+from encheck.datasets.clusters import assign_clusters, hash_shared_sentences, sample_clusters
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.load import known_data_sets, load
 from encheck.datasets.reader import PairRow
@@ -48,7 +48,7 @@ def test_a_name_without_its_path_says_what_the_path_holds(spec):
 
 def test_a_cluster_that_is_no_text_is_refused():
     with pytest.raises(DataError, match="the cluster of a row is 7, but should be text"):
-        clusters_of([PairRow("a", "b", 1, cluster=7)])
+        assign_clusters([PairRow("a", "b", 1, cluster=7)])
 
 
 def test_a_label_names_the_data_in_every_id(tmp_path):
@@ -121,12 +121,12 @@ def test_the_fingerprint_changes_with_a_text_or_a_label(other):
 @given(st.lists(rows, max_size=8), st.randoms())
 def test_clusters_do_not_depend_on_the_order_of_rows(found, rng):
     order = rng.sample(range(len(found)), len(found))
-    assert clusters_of([found[i] for i in order]) == [clusters_of(found)[i] for i in order]
+    assert assign_clusters([found[i] for i in order]) == [assign_clusters(found)[i] for i in order]
 
 
 @given(st.lists(rows, max_size=8))
 def test_pairs_that_share_a_sentence_share_a_cluster(found):
-    clusters = clusters_of(found)
+    clusters = assign_clusters(found)
     for row, cluster in zip(found, clusters, strict=True):
         shared = [c for r, c in zip(found, clusters, strict=True) if {r.first, r.second} & {row.first, row.second}]
         assert set(shared) == {cluster}
@@ -134,37 +134,39 @@ def test_pairs_that_share_a_sentence_share_a_cluster(found):
 
 def test_a_chain_of_shared_sentences_is_one_cluster_and_others_are_apart():
     chain = [PairRow("a", "b", 1), PairRow("c", "d", 1), PairRow("b", "C", 0), PairRow("e", "f", 0)]
-    clusters = clusters_of(chain)
+    clusters = assign_clusters(chain)
     assert clusters[0] == clusters[1] == clusters[2] != clusters[3]
 
 
 def test_the_ends_of_a_chain_share_no_sentence_and_pairs_and_groups_say_what_they_share():
     chain = [PairRow("a", "b", 1), PairRow("B", "c", 1), PairRow("c", "d", 1, cluster="own"), PairRow("e", "f", 1)]
-    first, middle, last, alone = shares_of(chain)
+    first, middle, last, alone = hash_shared_sentences(chain)
     assert len({*first} & {*middle}) == len({*middle} & {*last}) == 1
     assert not {*first} & {*last}
     assert content_hash("own") in last
     assert alone == ()
     made = dataset_from_rows("own", chain)
-    assert [pair.shares for pair in made.pairs] == [group.shares for group in made.groups] == shares_of(chain)
+    assert (
+        [pair.shares for pair in made.pairs] == [group.shares for group in made.groups] == hash_shared_sentences(chain)
+    )
 
 
 @given(st.lists(rows, max_size=8))
 def test_pairs_that_share_something_are_of_one_cluster(found):
-    clusters, shares = clusters_of(found), shares_of(found)
+    clusters, shares = assign_clusters(found), hash_shared_sentences(found)
     for i, j in itertools.combinations(range(len(found)), 2):
         assert not {*shares[i]} & {*shares[j]} or clusters[i] == clusters[j]
 
 
 def test_words_in_another_order_are_one_cluster():
-    first, second = clusters_of([PairRow("Ann pays Bob", "x", 1), PairRow("bob pays ann", "y", 1)])
+    first, second = assign_clusters([PairRow("Ann pays Bob", "x", 1), PairRow("bob pays ann", "y", 1)])
     assert first == second
 
 
 @given(st.lists(rows, max_size=8), st.data())
 def test_clusters_that_the_data_name_win(found, data):
     topics = [data.draw(st.sampled_from(["north", "south", None])) for _ in found]
-    clusters = clusters_of([row._replace(cluster=topic) for row, topic in zip(found, topics, strict=True)])
+    clusters = assign_clusters([row._replace(cluster=topic) for row, topic in zip(found, topics, strict=True)])
     assert all(cluster == topic for cluster, topic in zip(clusters, topics, strict=True) if topic)
 
 
@@ -201,7 +203,7 @@ def test_another_seed_takes_another_sample():
 def test_reference_pairs_share_no_content_word_and_no_cluster(found, seed):
     data = dataset_from_rows("own", found)
     cluster = {text: pair.cluster for pair in data.pairs for text in (pair.first, pair.second)}
-    for pair in data.reference(seed=seed, count=20):
+    for pair in data.draw_random_pairs(seed=seed, count=20):
         assert pair.cluster == cluster[pair.first] != cluster[pair.second]
         assert not content_words(pair.first) & content_words(pair.second)
 
@@ -210,7 +212,7 @@ def test_reference_pairs_share_no_content_word_and_no_cluster(found, seed):
 def test_reference_pairs_depend_on_the_sentences_and_the_seed_alone(found, rng):
     mixed = rng.sample(found, len(found))
     once, again = dataset_from_rows("own", found), dataset_from_rows("own", mixed)
-    assert once.reference(seed=1, count=20) == again.reference(seed=1, count=20)
+    assert once.draw_random_pairs(seed=1, count=20) == again.draw_random_pairs(seed=1, count=20)
 
 
 def numbered(count):
@@ -218,40 +220,42 @@ def numbered(count):
 
 
 def test_reference_pairs_are_as_many_as_asked_and_distinct():
-    pairs = numbered(100).reference(seed=0, count=300)
+    pairs = numbered(100).draw_random_pairs(seed=0, count=300)
     assert len({frozenset((p.first, p.second)) for p in pairs}) == len({p.id for p in pairs}) == len(pairs) == 300
 
 
 def test_a_reference_pair_names_the_clusters_of_both_sentences_and_stands_there_one_way_round():
     data = numbered(8)
     cluster = {p.first: p.cluster for p in data.pairs}
-    pairs = data.reference(seed=0, count=100)
+    pairs = data.draw_random_pairs(seed=0, count=100)
     assert len(pairs) == 8 * 7 / 2
     assert [(p.cluster, p.second_cluster) for p in pairs] == [(cluster[p.first], cluster[p.second]) for p in pairs]
 
 
 @pytest.mark.parametrize(("seed", "purpose"), [(1, "calibration"), (0, "random-negatives")])
 def test_another_seed_or_purpose_gives_other_reference_pairs(seed, purpose):
-    assert numbered(50).reference(seed=0, count=50) != numbered(50).reference(seed=seed, purpose=purpose, count=50)
+    assert numbered(50).draw_random_pairs(seed=0, count=50) != numbered(50).draw_random_pairs(
+        seed=seed, purpose=purpose, count=50
+    )
 
 
 @pytest.mark.parametrize(
     "found", [[], [PairRow("a kettle", "a pot", 1)], [PairRow("kettle", "b", 1), PairRow("kettle x", "c", 1)]]
 )
 def test_data_without_such_pairs_have_no_reference(found):
-    assert dataset_from_rows("own", found).reference(seed=0) == ()
+    assert dataset_from_rows("own", found).draw_random_pairs(seed=0) == ()
 
 
 def test_a_sentence_of_two_topics_is_no_reference_for_itself():
     data = dataset_from_rows("own", [PairRow("Who is it?", "x", 1, "", topic) for topic in ("north", "south")])
-    assert data.reference(seed=0) == ()
+    assert data.draw_random_pairs(seed=0) == ()
 
 
 SCRIPT = """
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
 data = dataset_from_rows("own", [PairRow(f"kettle{n} sings{n}", f"pot{n}", n % 2) for n in range(60)], sample=30)
-print(data.fingerprint, data.universe, [p.id for p in data.reference(seed=0, count=40)])
+print(data.fingerprint, data.universe, [p.id for p in data.draw_random_pairs(seed=0, count=40)])
 """
 
 

@@ -10,7 +10,7 @@ import pytest
 from measuring import Vectors, measured
 
 from encheck.datasets import fresh_probes, probes
-from encheck.datasets.fresh_probes import probe_frames
+from encheck.datasets.fresh_probes import load_probe_frames
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, Contrary, Oracle
 from encheck.errors import DataError
@@ -49,7 +49,7 @@ RIVALS |= {
 
 
 def groups():
-    return fresh_probes.fresh_groups(1)  # made once a process
+    return fresh_probes.generate_fresh_groups(1)  # made once a process
 
 
 @cache
@@ -64,7 +64,7 @@ def items(seed, name):
 
 @cache
 def data(seed):
-    return probes.dataset_of_groups(list(fresh_probes.fresh_groups(seed)))
+    return probes.dataset_from_groups(list(fresh_probes.generate_fresh_groups(seed)))
 
 
 @cache
@@ -77,9 +77,9 @@ def scores(name, by):
 
 
 def test_a_seed_gives_the_same_groups_again_and_another_seed_others():
-    again = fresh_probes.fresh_groups.__wrapped__(1)
+    again = fresh_probes.generate_fresh_groups.__wrapped__(1)
     assert again == groups()
-    shared = {g.source for g in groups()} & {g.source for g in fresh_probes.fresh_groups(2)}
+    shared = {g.source for g in groups()} & {g.source for g in fresh_probes.generate_fresh_groups(2)}
     assert len(shared) < len(groups()) / 4
 
 
@@ -123,7 +123,7 @@ def test_edits_give_the_text_and_every_text_says_why_it_holds():
 
 
 def test_a_group_has_its_frame_for_a_cluster_and_no_free_paraphrase():
-    assert {g.cluster for g in groups()} == {frame.id for frame in probe_frames()}
+    assert {g.cluster for g in groups()} == {frame.id for frame in load_probe_frames()}
     assert all(g.paraphrase == g.source and g.split == "gate" for g in groups())
     assert len({g.id for g in groups()}) == len(groups())
 
@@ -154,7 +154,7 @@ def test_both_candidates_have_the_same_words_and_the_sources_are_written_in_seve
     for item in items(1, name).included:
         side = item.sides[0]
         assert Counter(tokens(side.near)) == Counter(tokens(side.far))
-    forms = {frame.form for frame in probe_frames() if frame.phenomenon == name}
+    forms = {frame.form for frame in load_probe_frames() if frame.phenomenon == name}
     assert len(forms) >= 6
 
 
@@ -191,7 +191,7 @@ def test_a_bag_of_words_is_not_above_one_half():
 
 
 def test_the_oracle_knows_what_every_fresh_text_means():
-    known = dict(probes.meanings(1))
+    known = dict(probes.iterate_text_meanings(1))
     for group in groups():
         assert known[group.source][1] == 0
         assert all(known[v.text][1] == 0 for v in group.variants if keeps_meaning(v.relation))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encheck.datasets.load import load
-from encheck.datasets.senteval import classification
+from encheck.datasets.senteval import read_classification_folder
 from encheck.errors import DataError
 
 
@@ -447,7 +447,7 @@ CLASSES = {
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_classification_set_has_its_published_counts(shared_data, caplog, name):
-    sentences = classification(shared_data / "senteval" / name)
+    sentences = read_classification_folder(shared_data / "senteval" / name)
     assert Counter(s.label for s in sentences) == CLASSES[name]
     assert all(s.text.strip() for s in sentences)
     assert caplog.records == []
@@ -455,7 +455,8 @@ def test_a_classification_set_has_its_published_counts(shared_data, caplog, name
 
 def test_classification_sets_have_the_splits_of_their_files(shared_data):
     count = {
-        name: Counter(s.split for s in classification(shared_data / "senteval" / name)) for name in ("SST", "TREC")
+        name: Counter(s.split for s in read_classification_folder(shared_data / "senteval" / name))
+        for name in ("SST", "TREC")
     }
     assert count["SST"] == {"train": 67_349, "validation": 872, "test": 1_821}
     assert count["TREC"] == {"train": 5_452, "test": 500}
@@ -464,7 +465,7 @@ def test_classification_sets_have_the_splits_of_their_files(shared_data):
 def test_the_training_questions_of_trec_are_latin_1(tmp_path):
     (tmp_path / "train_5500.label").write_bytes("ENTY:food What is café ?\n".encode("latin-1"))
     write(tmp_path / "TREC_10.label", ("HUM:desc Who is it ?",))
-    found = [tuple(s[:3]) for s in classification(tmp_path)]
+    found = [tuple(s[:3]) for s in read_classification_folder(tmp_path)]
     assert found == [("What is café ?", "ENTY", "train"), ("Who is it ?", "HUM", "test")]
 
 
@@ -472,19 +473,19 @@ def test_a_bad_class_has_file_and_line(tmp_path):
     write(tmp_path / "train_5500.label", ("HUM:desc Who ?",), ("FOOD:x What ?",))
     write(tmp_path / "TREC_10.label", ("HUM:desc Who ?",))
     with pytest.raises(DataError, match=r"train_5500.label:2: the label is 'FOOD', but should be one of ABBR"):
-        classification(tmp_path)
+        read_classification_folder(tmp_path)
 
 
 def test_a_classification_set_with_a_file_missing_is_refused(tmp_path):
     write(tmp_path / "custrev.pos", ("good .",))
     with pytest.raises(DataError, match=r"lacks custrev.neg"):
-        classification(tmp_path)
+        read_classification_folder(tmp_path)
 
 
 def test_an_empty_line_of_a_classification_set_is_a_full_stop(tmp_path):
     write(tmp_path / "custrev.pos", ("good .",), (" ",))
     write(tmp_path / "custrev.neg", ("bad .",))
-    found = [tuple(s[:3]) for s in classification(tmp_path)]
+    found = [tuple(s[:3]) for s in read_classification_folder(tmp_path)]
     assert found == [("good .", "1", ""), (".", "1", ""), ("bad .", "0", "")]
 
 
@@ -501,7 +502,7 @@ def test_a_folder_without_pairs_and_tasks_says_what_it_lacks(tmp_path):
 
 def test_a_folder_that_is_none_of_sentevals_is_refused(tmp_path):
     with pytest.raises(DataError, match="should be one of the folders MR, CR, MPQA, SUBJ, SST, TREC"):
-        classification(tmp_path)
+        read_classification_folder(tmp_path)
 
 
 # splits of the papers

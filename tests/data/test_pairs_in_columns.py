@@ -10,7 +10,7 @@ import pytest
 
 from encheck.datasets import pairs
 from encheck.datasets.dataset import dataset_from_rows
-from encheck.datasets.load import load, load_in_columns
+from encheck.datasets.load import load, load_pairs_in_columns
 from encheck.datasets.pair_table import SampledPairs, shared_sample_file
 from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError
@@ -106,7 +106,7 @@ def test_an_overview_of_columns_is_that_of_the_pairs(tmp_path, ending, monkeypat
     monkeypatch.setattr("encheck.reporting.data.DRAWN", 50)
     for seed in range(2):
         path = written(tmp_path / f"{seed}.{ending}", some_rows(seed, scored=seed == 1))
-        found = load_in_columns(f"pairs:{path}")
+        found = load_pairs_in_columns(f"pairs:{path}")
         assert found
         assert [*describe_columns(found)] == [*describe(load(f"pairs:{path}", sample=None))]
 
@@ -114,7 +114,7 @@ def test_an_overview_of_columns_is_that_of_the_pairs(tmp_path, ending, monkeypat
 def test_an_overview_of_pairs_without_labels_or_clusters_is_that_of_the_pairs(tmp_path):
     rows = [{"first": f"tea {n // 2}", "second": f"pot {n}", "score": n} for n in range(90)]
     path = written(tmp_path / "own.jsonl", rows)
-    found = load_in_columns(f"pairs:{path}")
+    found = load_pairs_in_columns(f"pairs:{path}")
     assert found
     assert [*describe_columns(found)] == [*describe(load(f"pairs:{path}", sample=None))]
 
@@ -213,7 +213,7 @@ def test_a_disk_that_is_full_is_named(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("encheck.datasets.pair_table.IN_MEMORY", 1)
+    monkeypatch.setattr("encheck.datasets.pair_table.MAX_BYTES_IN_MEMORY", 1)
     monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", full)
     with pytest.raises(DataError, match=r"No space left on device.*Set TMPDIR to a folder with more space"):
         load(f"pairs:{path}")
@@ -240,9 +240,9 @@ def test_the_processes_of_a_run_read_a_file_once(tmp_path, monkeypatch, caplog):
 
 
 def test_held_rows_can_be_read_again_after_a_reading_that_was_given_up(tmp_path):
-    found = load_in_columns(f"pairs:{written(tmp_path / 'own.jsonl', some_rows(0))}")
+    found = load_pairs_in_columns(f"pairs:{written(tmp_path / 'own.jsonl', some_rows(0))}")
     assert found
-    held = found.pairs.held
+    held = found.pairs.table
     next(held.batches())
     assert [sum(batch.num_rows for _, batch in held.batches()) for _ in range(2)] == [held.rows, held.rows]
 

@@ -10,8 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from encheck.datasets.collection import CollectionQuery, with_clusters
-from encheck.datasets.data_warnings import data_warnings, unjudged_copies
+from encheck.datasets.collection import CollectionQuery, assign_query_clusters, find_data_warnings, find_unjudged_copies
 from encheck.datasets.load import load
 from encheck.errors import DataError
 from encheck.reporting.data import describe
@@ -106,7 +105,7 @@ def test_splits_without_test_ask_which(tmp_path):
 def test_the_small_form_of_limit_is_read_as_it_is(shared_data):
     found = collection(shared_data / "limit_small")
     assert (len(found.documents), len(found.queries), len(found.clusters)) == (46, 1_000, 1)
-    assert found.queries[0].right == {"Geneva Durben": 1, "Dorathea Bastress": 1}
+    assert found.queries[0].relevant_documents == {"Geneva Durben": 1, "Dorathea Bastress": 1}
 
 
 UNKNOWN = {"query-id": "x", "corpus-id": "x", "score": 1}
@@ -200,7 +199,7 @@ ROWS = (
 def test_one_file_has_its_queries_right_documents_negatives_clusters_and_slices(tmp_path):
     found = collection(put(tmp_path / "own.csv", ROWS.encode()))
     first, second = found.queries
-    texts = {name: found.documents[name] for name in first.right}
+    texts = {name: found.documents[name] for name in first.relevant_documents}
     assert set(texts.values()) == {"Three days.", "It takes three days."}
     assert [found.documents[name] for name in first.negatives] == ["Three months."]
     assert (first.cluster, dict(first.slices), dict(second.slices)) == (
@@ -223,7 +222,7 @@ def test_triplets_are_read_as_sentence_transformers_writes_them(tmp_path, ending
     row = {"anchor": "A?", "positive": "One.", "negative": "Two."}
     content = {"jsonl": jsonl([row]), "csv": b"anchor,positive,negative\nA?,One.,Two.\n", "parquet": [row]}[ending]
     found = collection(put(tmp_path / f"own.{ending}", content), kind="triplets")
-    assert [(q.text, [found.documents[n] for n in (*q.right, *q.negatives)]) for q in found.queries] == [
+    assert [(q.text, [found.documents[n] for n in (*q.relevant_documents, *q.negatives)]) for q in found.queries] == [
         ("A?", ["One.", "Two."])
     ]
 
@@ -236,7 +235,7 @@ def test_triplets_without_negatives_are_none(tmp_path):
 def test_pairs_of_queries_and_documents_are_taken_for_a_collection_and_it_is_said(tmp_path, caplog):
     path = put(tmp_path / "own.csv", b"query,document,label\nA?,One.,1\nA?,Two.,0\nB?,Two.,1\n")
     found = collection(path, kind="pairs")
-    assert [len(q.right) for q in found.queries] == [1, 1]
+    assert [len(q.relevant_documents) for q in found.queries] == [1, 1]
     assert f"holds queries and documents, so it is read as --data=retrieval:{path}" in caplog.text
 
 
@@ -246,28 +245,28 @@ def asked(name, *right, negatives=(), cluster=""):
 
 def test_what_queries_share_is_each_right_document_and_the_cluster_that_the_data_name():
     queries = [asked("a", "1", "2"), asked("b", "2", negatives=("1",)), asked("c", "3", cluster="own"), asked("d")]
-    a, b, c, d = (set(q.shares) for q in with_clusters(queries))
+    a, b, c, d = (set(q.shares) for q in assign_query_clusters(queries))
     assert len(a & b) == 1
     assert (len(a), len(c), d) == (2, 2, set())
     assert not (a | b) & c
 
 
 def test_a_chain_of_queries_is_one_cluster_and_its_ends_share_nothing():
-    first, _, last = with_clusters([asked("a", "1"), asked("b", "1", "2"), asked("c", "2")])
+    first, _, last = assign_query_clusters([asked("a", "1"), asked("b", "1", "2"), asked("c", "2")])
     assert first.cluster == last.cluster
     assert not {*first.shares} & {*last.shares}
 
 
 def test_clusters_join_queries_by_right_documents_and_never_by_negatives():
     queries = [asked("a", "x"), asked("b", "x", "y"), asked("c", "y"), asked("d", "z", negatives=("x",)), asked("e")]
-    names = [q.cluster for q in with_clusters(queries)]
+    names = [q.cluster for q in assign_query_clusters(queries)]
     assert names[0] == names[1] == names[2]
     assert len(set(names)) == 3
-    assert [q.cluster for q in with_clusters(queries[::-1])] == names[::-1]
+    assert [q.cluster for q in assign_query_clusters(queries[::-1])] == names[::-1]
 
 
 def test_a_named_cluster_goes_before_the_right_documents():
-    names = [q.cluster for q in with_clusters([asked("a", "x", cluster="one"), asked("b", "x", cluster="two")])]
+    names = [q.cluster for q in assign_query_clusters([asked("a", "x", cluster="one"), asked("b", "x", cluster="two")])]
     assert names == ["one", "two"]
 
 
@@ -307,7 +306,7 @@ def test_what_is_odd_is_found(tmp_path):
     ]
     queries = [*QUERIES, {"_id": "q3", "text": "Which words?"}, {"_id": "q4", "text": "which words?"}]
     found = collection(flat(tmp_path, corpus=corpus, queries=queries, qrels=qrels))
-    said = {one.what.partition(",")[0]: (one.count, one.example) for one in data_warnings(found)}
+    said = {one.what.partition(",")[0]: (one.count, one.example) for one in find_data_warnings(found)}
     assert said == {
         "documents with the same text as another document": (1, "'copy'"),
         "queries without a right document": (1, "'q4'"),
@@ -315,7 +314,7 @@ def test_what_is_odd_is_found(tmp_path):
         "documents of 100": (1, "'huge'"),
         "queries with the same text as another query": (1, "'q4'"),
     }
-    assert set(unjudged_copies(found)) == {("2", "copy"), ("long", "near")}
+    assert set(find_unjudged_copies(found)) == {("2", "copy"), ("long", "near")}
 
 
 def test_the_description_says_split_and_what_was_left_out(tmp_path):
@@ -329,7 +328,7 @@ def test_the_description_says_split_and_what_was_left_out(tmp_path):
 
 
 def said_of(path):
-    return {one.what: (one.count, one.example) for one in data_warnings(collection(path))}
+    return {one.what: (one.count, one.example) for one in find_data_warnings(collection(path))}
 
 
 def test_the_same_question_with_other_right_documents_is_suspected(tmp_path):
@@ -399,8 +398,8 @@ def test_flat_judgements_of_another_split_are_named_by_their_file(tmp_path):
     flat(tmp_path)
     put(tmp_path / "qrels.dev.tsv", b"q1\t0\td3\t1\n")
     found = collection(tmp_path / "qrels.dev.tsv")
-    assert (found.split, found.queries[0].right) == ("dev", {"d3": 1})
-    assert collection(tmp_path).queries[0].right == {"2": 2}
+    assert (found.split, found.queries[0].relevant_documents) == ("dev", {"d3": 1})
+    assert collection(tmp_path).queries[0].relevant_documents == {"2": 2}
 
 
 def test_a_run_and_judgements_without_texts_are_refused_with_a_command(tmp_path):
@@ -415,7 +414,7 @@ def test_a_run_and_judgements_without_texts_are_refused_with_a_command(tmp_path)
     command = complaint(alone).partition("Remedy: ")[2].partition("; then")[0]
     shell = command.replace("corpus.jsonl queries.jsonl", f"{tmp_path}/corpus.jsonl {tmp_path}/queries.jsonl")
     assert subprocess.run(shell, shell=True, cwd=tmp_path / "alone").returncode == 0
-    assert collection(tmp_path / "alone" / "SEARCH").queries[0].right == {"2": 1}
+    assert collection(tmp_path / "alone" / "SEARCH").queries[0].relevant_documents == {"2": 1}
 
 
 LLAMA_INDEX = {
@@ -435,7 +434,7 @@ def test_one_json_file_holds_queries_corpus_and_judgements(tmp_path, graded):
     path = put(tmp_path / "qa.json", json.dumps(found if graded else LLAMA_INDEX).encode())
     for data in (collection(path), load(str(path), sample=None).collection):
         assert data.documents == LLAMA_INDEX["corpus"]
-        assert {one.text: [*one.right] for one in data.queries} == {
+        assert {one.text: [*one.relevant_documents] for one in data.queries} == {
             "how do i pay": ["n1"], "where is it": ["n2", "n3"],
         }  # fmt: skip
     missing = {**LLAMA_INDEX, "relevant_docs": {"a1": ["n9"]}}
@@ -465,7 +464,7 @@ def test_rows_may_have_lists_of_documents(tmp_path, kind, ending):
             put(path, json.dumps(lists).encode() if ending == "json" else jsonl(lists))
         found = collection(path, kind)
         texts = found.documents
-        assert [{texts[name] for name in one.right} for one in found.queries] == [
+        assert [{texts[name] for name in one.relevant_documents} for one in found.queries] == [
             {f"{prefix}x", f"{prefix}y"}, {f"{prefix}z"},
         ]  # fmt: skip
         assert [{texts[name] for name in one.negatives} for one in found.queries] == [
@@ -493,7 +492,7 @@ def test_a_cell_without_a_value_is_no_text_no_cluster_and_no_slice(tmp_path, cel
 def test_a_relevance_is_a_whole_number(tmp_path, score):
     path = flat(tmp_path, qrels=[{**QRELS[0], "score": score}])
     if score is True:
-        assert collection(path).queries[0].right == {"2": 1}
+        assert collection(path).queries[0].relevant_documents == {"2": 1}
     else:
         assert f"qrels.jsonl:1: the relevance is {score!r}, but should be a whole number" in complaint(path)
 
@@ -505,7 +504,7 @@ def test_documents_of_100_000_words_are_read_in_every_format(tmp_path):
     for name in ("own.csv", "own.parquet"):
         found = collection(tmp_path / name)
         assert [*found.documents.values()] == [text]
-        assert [one.count for one in data_warnings(found) if "100,000 words" in one.what] == [1]
+        assert [one.count for one in find_data_warnings(found) if "100,000 words" in one.what] == [1]
 
 
 def test_a_gzipped_file_that_is_cut_off_is_named_with_its_line(tmp_path):
@@ -522,7 +521,7 @@ def test_parquet_files_may_differ_in_the_type_of_their_ids_and_in_titles(tmp_pat
     put(tmp_path / "qrels" / "test-00000-of-00001.parquet", [{**QRELS[0], "corpus-id": 3}])
     found = collection(tmp_path)
     assert found.documents["3"] == "Paying Cards and cash are taken."
-    assert found.queries[0].right == {"3": 2}
+    assert found.queries[0].relevant_documents == {"3": 2}
 
 
 @pytest.mark.parametrize("spoil", [lambda data: data[:-9], lambda data: data[9:], lambda _: b""])
@@ -545,5 +544,29 @@ def test_ids_may_be_numbers_that_a_table_made_fractions_and_may_hold_blanks(tmp_
     corpus = [{"_id": 1.0, "text": "One."}, {"_id": " b c", "text": "Two."}, {"_id": "b c", "text": "Three."}]
     qrels = [{"query-id": 7, "corpus-id": "1", "score": 1}, {"query-id": 7.0, "corpus-id": " b c", "score": 1}]
     found = collection(flat(tmp_path, corpus=corpus, queries=[{"_id": "7", "text": "Which?"}], qrels=qrels))
-    assert found.queries[0].right == {"1": 1, " b c": 1}
+    assert found.queries[0].relevant_documents == {"1": 1, " b c": 1}
     assert "the id is 2.5" in complaint(flat(tmp_path, corpus=[{"_id": 2.5, "text": "One."}]))
+
+
+def test_trec_topics_and_documents_are_read_after_the_printed_command(tmp_path):
+    (tmp_path / "topics.txt").write_text(
+        "<top>\n<num> Number: 301\n<title> Organized\ncrime\n<desc> Description:\nWho?\n</top>\n"
+        "<top>\n<num>302</num><title>Polio</title>\n</top>\n"
+    )
+    (tmp_path / "docs.sgml").write_text(
+        '<DOC>\n<DOCNO> FT-1 </DOCNO>\n<HEADLINE>Gangs</HEADLINE>\n<TEXT>\nThey it\'s "met".\n</TEXT>\n</DOC>\n'
+        "<DOC><DOCNO>FT-2</DOCNO><TEXT>A vaccine.</TEXT></DOC>\n"
+    )
+    (tmp_path / "qrels.txt").write_text("301 0 FT-1 1\n302 0 FT-2 1\n")
+
+    for spec in (f"retrieval:{tmp_path}", f"passages:{tmp_path}", f"{tmp_path}/docs.sgml"):
+        with pytest.raises(DataError, match="Remedy: python -c ") as raised:
+            load(spec)
+    with pytest.raises(DataError) as raised:
+        load(f"retrieval:{tmp_path}")
+    command = str(raised.value).partition("Remedy: ")[2].partition("; then, with")[0]
+    subprocess.run(command, shell=True, check=True)
+    found = load(f"retrieval:{tmp_path}", sample=None).collection
+
+    assert dict(found.documents) == {"FT-1": 'Gangs They it\'s "met".', "FT-2": "A vaccine."}
+    assert {q.text: [*q.relevant_documents] for q in found.queries} == {"Organized crime": ["FT-1"], "Polio": ["FT-2"]}

@@ -4,9 +4,15 @@ import json
 
 import pytest
 
-from encheck.datasets.collection import ArticlePassage, Collection, CollectionQuery, search_groups, with_clusters
+from encheck.datasets.collection import (
+    ArticlePassage,
+    Collection,
+    CollectionQuery,
+    assign_query_clusters,
+    make_text_groups,
+)
 from encheck.datasets.load import load
-from encheck.datasets.splitting import sentences
+from encheck.datasets.splitting import split_sentences
 from encheck.errors import NothingToMeasure
 from encheck.items import contrasts, cut, random_pairs, repeated
 from encheck.items.variants import VariantMaker
@@ -24,11 +30,11 @@ QUERIES = [
 
 
 def collection(**how):
-    return Collection(DOCUMENTS, with_clusters(QUERIES), **how)
+    return Collection(DOCUMENTS, assign_query_clusters(QUERIES), **how)
 
 
 def test_queries_and_sentences_of_right_documents_are_texts_in_the_cluster_of_their_query():
-    found = search_groups("own", collection())
+    found = make_text_groups("own", collection())
     assert {group.source for group in found} == {
         *(q.text for q in QUERIES),
         "A refund takes 14 days to arrive.",
@@ -42,27 +48,27 @@ def test_queries_and_sentences_of_right_documents_are_texts_in_the_cluster_of_th
 
 
 def test_the_order_of_the_rows_changes_no_text_and_no_cluster():
-    turned = Collection(dict(reversed(DOCUMENTS.items())), with_clusters(QUERIES[::-1]))
-    assert set(search_groups("own", turned)) == set(search_groups("own", collection()))
+    turned = Collection(dict(reversed(DOCUMENTS.items())), assign_query_clusters(QUERIES[::-1]))
+    assert set(make_text_groups("own", turned)) == set(make_text_groups("own", collection()))
 
 
 def test_of_many_texts_some_are_taken_by_their_hash(monkeypatch):
-    whole = search_groups("own", collection())
-    monkeypatch.setattr("encheck.datasets.collection.MOST_SEARCHED_TEXTS", 2)
-    found = search_groups("own", collection())
+    whole = make_text_groups("own", collection())
+    monkeypatch.setattr("encheck.datasets.collection.MAX_TEXT_GROUPS", 2)
+    found = make_text_groups("own", collection())
     assert (len(whole), len(found)) == (6, 4)
     assert found == (*whole[:2], *whole[3:5])
 
 
 def test_a_query_as_long_as_a_document_is_left_out():
     long = CollectionQuery("q4", "word " * 61, {"b": 1})
-    found = search_groups("own", Collection(DOCUMENTS, with_clusters([*QUERIES, long])))
-    assert found == search_groups("own", collection())
+    found = make_text_groups("own", Collection(DOCUMENTS, assign_query_clusters([*QUERIES, long])))
+    assert found == make_text_groups("own", collection())
 
 
 def test_documents_that_nobody_judged_give_no_text():
     passage = ArticlePassage("a#1", "a", "Refunds", "", "A refund takes 14 days to arrive.")
-    assert search_groups("own", collection(passages=(passage,))) == ()
+    assert make_text_groups("own", collection(passages=(passage,))) == ()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +82,7 @@ def test_documents_that_nobody_judged_give_no_text():
     ],
 )
 def test_sentences_end_as_sentences_do(text, found):
-    assert len(sentences(text)) == found
+    assert len(split_sentences(text)) == found
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from encheck.datasets.load import load, stream
+from encheck.datasets.load import load, stream_groups
 from encheck.errors import DataError
 from encheck.items import against_paraphrase, edited, labelled_pairs
 from encheck.items.variants import VariantMaker
@@ -147,7 +147,7 @@ def test_a_stream_has_the_texts_of_the_data_in_their_order(tmp_path, caplog):
     path = put(tmp_path / "own.jsonl", [{"text": BIKE, "cluster": "x"}, {"text": BUS}, {"text": BIKE}, {"text": " "}])
     whole = load(f"texts:{path}", sample=None, skip_bad_rows=True)
     caplog.clear()
-    found = list(stream(f"texts:{path}", skip_bad_rows=True))
+    found = list(stream_groups(f"texts:{path}", skip_bad_rows=True))
     assert [(g.id, g.source, g.paraphrase) for g in found] == [(g.id, g.source, g.paraphrase) for g in whole.groups]
     assert found[0].cluster == "x"
     assert "1 of 3 texts repeat an earlier one" in caplog.text
@@ -157,10 +157,10 @@ def test_a_stream_has_the_texts_of_the_data_in_their_order(tmp_path, caplog):
 def test_a_stream_is_of_texts_alone_and_says_what_is_wrong(tmp_path):
     (tmp_path / "none.txt").write_text("\n", "utf-8")
     put(tmp_path / "own.csv", [{"text": BIKE, "split": "dev"}, {"text": BUS, "split": "test"}])
-    assert [g.source for g in stream(f"texts@test:{tmp_path / 'own.csv'}")] == [BUS]
-    assert stream("probes") is None
-    assert stream(f"pairs:{tmp_path / 'own.csv'}") is None
+    assert [g.source for g in stream_groups(f"texts@test:{tmp_path / 'own.csv'}")] == [BUS]
+    assert stream_groups("probes") is None
+    assert stream_groups(f"pairs:{tmp_path / 'own.csv'}") is None
     with pytest.raises(DataError, match="has no texts"):
-        list(stream(f"texts:{tmp_path / 'none.txt'}"))
+        list(stream_groups(f"texts:{tmp_path / 'none.txt'}"))
     with pytest.raises(DataError, match="unknown split of texts"):
-        stream(f"texts@other:{tmp_path / 'own.csv'}")
+        stream_groups(f"texts@other:{tmp_path / 'own.csv'}")

@@ -19,10 +19,10 @@ from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
 from encheck.items.builders import contrast
 from encheck.items.variants import VariantMaker
-from encheck.language.edits.conditions import requirements
-from encheck.language.edits.substitutes import TABLE, Substitutes, table
+from encheck.language.edits.conditions import parse_requirements
+from encheck.language.edits.substitutes import TABLE, Substitutes, load_substitutes
 from encheck.language.english import English
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.similarity import jaccard
 from encheck.types import Edit, Group, Recipe, Variant, apply_edits
 
@@ -267,7 +267,7 @@ def test_a_control_is_neither_synonym_nor_antonym(maker):
 
 
 def test_the_form_of_a_control_is_as_frequent_and_as_long_as_the_word_that_it_stands_beside(maker):
-    words = lexicon()
+    words = load_lexicon()
     for base in (antonym, synonym):
         for text in SENTENCES:
             first, second = one(maker, base, text), one(maker, beside(base, control), text)
@@ -280,7 +280,7 @@ def test_the_form_of_a_control_is_as_frequent_and_as_long_as_the_word_that_it_st
 
 @pytest.mark.parametrize("tag", ["JJ", "NN", "VBD", "VBZ"])
 def test_controls_are_common_words_of_their_part_of_speech_that_are_written_in_lower_case(tag):
-    found = common_words(lexicon(), tag)
+    found = common_words(load_lexicon(), tag)
     assert len(found) > 300
     unfit = {"snaffle", "french", "gash", "islamic", "iranian", "enough", "such", "same"}
     assert unfit.isdisjoint({known.lemma for known in found})
@@ -297,7 +297,7 @@ def test_an_adjective_that_stands_only_as_a_predicate_is_no_control_before_a_nou
         if isinstance(v, Variant)
         for word in v.text.split()
     }
-    assert found.isdisjoint({known.lemma for known in common_words(lexicon(), "JJ") if known.marker == "p"})
+    assert found.isdisjoint({known.lemma for known in common_words(load_lexicon(), "JJ") if known.marker == "p"})
 
 
 @pytest.mark.parametrize(
@@ -383,7 +383,7 @@ def test_a_condition_is_read_off_the_parse(maker, text, word, flag, holds):
     parse = maker.english.parse(text)
     at = parse.words.index(word)
     pos = {"V": "v", "J": "a", "N": "n", "R": "r"}[parse.tags[at][0]]
-    assert requirements(frozenset([flag]), pos).hold(parse, at) is holds
+    assert parse_requirements(frozenset([flag]), pos).are_met(parse, at) is holds
 
 
 @pytest.mark.parametrize(
@@ -401,18 +401,18 @@ def test_a_condition_is_read_off_the_parse(maker, text, word, flag, holds):
 def test_a_collocation_asks_for_certain_words_in_certain_places(maker, text, word, flag, holds):
     maker.english.parse_all([text])
     parse = maker.english.parse(text)
-    assert requirements(frozenset([flag])).hold(parse, parse.words.index(word)) is holds
+    assert parse_requirements(frozenset([flag])).are_met(parse, parse.words.index(word)) is holds
 
 
 @pytest.mark.parametrize("flag", ["objj", "place=word", "="])
 def test_an_unknown_condition_is_an_error(flag):
     with pytest.raises((ValueError, KeyError)):
-        requirements(frozenset([flag]))
+        parse_requirements(frozenset([flag]))
 
 
 def test_every_condition_of_the_table_is_known():
-    flags = {flag for found in table().values() for s in found for flag in s.flags}
-    assert {requirements(frozenset([flag])) == (0, ()) for flag in flags} == {True, False}
+    flags = {flag for found in load_substitutes().values() for s in found for flag in s.flags}
+    assert {parse_requirements(frozenset([flag])) == (0, ()) for flag in flags} == {True, False}
 
 
 def test_a_substitute_of_last_resort_waits_for_a_better_one(maker):
@@ -425,8 +425,8 @@ def test_a_compared_adjective_asks_for_a_substitute_that_can_be_compared(maker):
     maker.english.parse_all(["It is a very large house."])
     parse = maker.english.parse("It is a very large house.")
     at = parse.words.index("large")
-    assert not requirements(frozenset(), "a").hold(parse, at)
-    assert requirements(frozenset(["grad"]), "a").hold(parse, at)
+    assert not parse_requirements(frozenset(), "a").are_met(parse, at)
+    assert parse_requirements(frozenset(["grad"]), "a").are_met(parse, at)
 
 
 def test_the_table_is_in_order_and_names_what_the_lexicon_knows():
@@ -435,14 +435,14 @@ def test_the_table_is_in_order_and_names_what_the_lexicon_knows():
     assert {(pos, relation) for pos, _, relation, _, _ in lines} <= set(product("nvar", "sa"))
     words = [flag for line in lines for flag in line[4].split(",") if "=" in flag and "tag" not in flag]
     assert not [flag for flag in words if flag.replace("COMMA", "") != flag.replace("COMMA", "").lower()]
-    strange = [line for line in lines if line[0] != "r" and not lexicon().senses(line[3], line[0])]
+    strange = [line for line in lines if line[0] != "r" and not load_lexicon().senses(line[3], line[0])]
     assert not strange
     assert not [line for line in lines if line[1] == line[3] or len(set(line[4].split(","))) < line[4].count(",") + 1]
 
 
 def test_a_word_that_is_not_in_the_table_stays():
-    assert ("n", "champ") not in table()
-    assert Substitutes(lexicon()).of("champ", "n", "s") == ()
+    assert ("n", "champ") not in load_substitutes()
+    assert Substitutes(load_lexicon()).find("champ", "n", "s") == ()
 
 
 def test_reorders_move_words_and_change_none(maker):

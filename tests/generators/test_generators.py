@@ -19,7 +19,7 @@ from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.types import Group, apply_edits
 
 GAPS = re.compile(r"[ ,;()]+|--|[.!?]$")
@@ -84,7 +84,7 @@ def test_edits_of_a_jumble_give_its_text_and_it_differs(text, level, seed):
 def test_a_jumble_exists_where_there_are_words_enough(found, level, seed):
     text = " ".join(found)
     too_few = len(found) < 2 * level
-    assert (jumbled(text, level, seed) is None) == (too_few or bool(why_left(text)))
+    assert (jumbled(text, level, seed) is None) == (too_few or bool(why_not_edited(text)))
 
 
 def test_a_jumble_is_found_where_few_choices_of_pairs_lead_to_one():

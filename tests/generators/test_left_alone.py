@@ -12,9 +12,9 @@ from encheck.generators.roles import role_reversal, roles_kept
 from encheck.generators.swap_chain import swap_chain
 from encheck.generators.synonym import synonym
 from encheck.items.variants import VariantMaker
-from encheck.language.edits.substitutes import rows
+from encheck.language.edits.substitutes import load_table_rows
 from encheck.language.english import English
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH
 from encheck.types import Group, Variant
 
@@ -92,7 +92,7 @@ def test_what_the_sentence_contradicts_is_not_turned(text):
 
 
 def test_traditional_and_conventional_medicine_are_two():
-    found = [row for row in rows() if {row.lemma, row.other} == {"traditional", "conventional"}]
+    found = [row for row in load_table_rows() if {row.lemma, row.other} == {"traditional", "conventional"}]
     assert found
     assert not any("medicine" in flag for row in found for flag in row.flags)
 
@@ -181,7 +181,7 @@ def test_halves_that_something_belongs_to_stay(text):
 def fitting(text, word):
     ENGLISH.parse_all([text])
     parse = ENGLISH.parse(text)
-    return fitting_lemmas(lexicon(), parse, parse.words.index(word))
+    return fitting_lemmas(load_lexicon(), parse, parse.words.index(word))
 
 
 def test_the_words_of_a_control_have_the_frame_of_the_verb():

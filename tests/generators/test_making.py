@@ -151,7 +151,7 @@ def test_a_listing_of_many_texts_has_few_of_them_in_memory(english, monkeypatch)
 
 def test_a_run_on_many_texts_forgets_parses_that_the_store_has(english, monkeypatch):
     monkeypatch.setattr(variants, "CHUNK", 4)
-    monkeypatch.setattr("encheck.language.english.MOST_PARSES", 10)
+    monkeypatch.setattr("encheck.language.english.MAX_PARSES_IN_MEMORY", 10)
     groups = many(30).groups
     made = VariantMaker(0, english).variants(groups, tagged)
     assert len(english._parses) <= 10

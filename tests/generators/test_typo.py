@@ -28,7 +28,14 @@ from encheck.generators.typo import (
 from encheck.items import contrast_of_noise
 from encheck.items.catalogue import list_variants
 from encheck.items.variants import VariantMaker
-from encheck.language.edits.noise import NOTATIONS, SLIPS, choose_notation_edits, is_clear, is_word
+from encheck.language.edits.noise import (
+    NOTATIONS,
+    TYPOS,
+    choose_notation_edits,
+    is_known_word,
+    is_recognisable_typo,
+    list_typos,
+)
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Recipe, Variant, apply_edits, keeps_meaning
@@ -73,21 +80,21 @@ def test_a_level_of_typos_is_as_many_words_mistyped_and_as_many_characters_of_an
     assert {edit_distance(text, one.text) for text, one in far} == {level}
 
 
-@pytest.mark.parametrize("kind", SLIPS)
+@pytest.mark.parametrize("kind", TYPOS)
 def test_a_slip_is_no_word_and_starts_with_the_letter_of_its_word(kind):
     lexicon = ENGLISH.lexicon
     for word in ("house", "form", "trial", "market", "friends", "causal", "counties"):
-        for slip in (one for one in SLIPS[kind](word) if is_clear(lexicon, one, word)):
+        for slip in (one for one in list_typos(word, kind) if is_recognisable_typo(lexicon, one, word)):
             assert slip[0] == word[0]
             assert edit_distance(word, slip) == 1
-            assert not is_word(lexicon, slip)
+            assert not is_known_word(lexicon, slip)
             assert not re.search("cunt|shit", slip)
 
 
 @pytest.mark.parametrize("both", ["form from", "house hose", "causal casual", "price prive"])
 def test_what_could_be_another_word_is_no_slip(both):
     word, other = both.split()
-    assert not is_clear(ENGLISH.lexicon, other, word)
+    assert not is_recognisable_typo(ENGLISH.lexicon, other, word)
 
 
 STAYING = [

@@ -66,7 +66,7 @@ def denied(thing):
 def dataset(tmp_path, groups):
     path = tmp_path / "own.jsonl"
     path.write_text("".join(json.dumps(g) + "\n" for g in groups), "utf-8")
-    return probes.dataset_of_groups(list(probes.groups(path, BadRows())))
+    return probes.dataset_from_groups(list(probes.groups(path, BadRows())))
 
 
 @pytest.fixture

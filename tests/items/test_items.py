@@ -151,7 +151,7 @@ def test_own_negatives_are_the_pairs_of_label_0(data):
 def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
     kept = against_random_pairs(probes, 1, VariantMaker()).included
     random = {(p.first, p.second) for p in kept if p.label == 0}
-    calibration = {(p.first, p.second) for p in probes.reference(seed=0)}
+    calibration = {(p.first, p.second) for p in probes.draw_random_pairs(seed=0)}
     assert len(random) == len(calibration) == 2_000
     assert random != calibration
 

@@ -19,7 +19,7 @@ from encheck.generators.swap_chain import (
 )
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.similarity import words
 from encheck.types import Group, apply_edits
 

@@ -13,7 +13,7 @@ from scipy.spatial.distance import jensenshannon
 
 from encheck.errors import UsageError
 from encheck.language import divergence
-from encheck.language.divergence import jsd, jsd_of_tokens, tokenise
+from encheck.language.divergence import jensen_shannon_divergence, token_divergence, tokenise
 
 TOKENS = st.lists(st.sampled_from("abcdefg"), max_size=12)
 SIDES = st.lists(st.tuples(TOKENS, TOKENS), min_size=1, max_size=8)
@@ -43,7 +43,7 @@ def test_tokens_are_those_of_the_authors(oracle):
 def test_divergence_is_that_of_the_authors_code(oracle):
     expected = [1.0 if p["jsd"] is None else p["jsd"] for p in oracle]
     assert sum(p["jsd"] is None for p in oracle) == 1
-    assert jsd(*columns(oracle)) == pytest.approx(expected, abs=1e-9)
+    assert jensen_shannon_divergence(*columns(oracle)) == pytest.approx(expected, abs=1e-9)
 
 
 def test_divergence_of_every_mrpc_pair_is_that_of_the_authors_code(shared_data):
@@ -51,7 +51,9 @@ def test_divergence_of_every_mrpc_pair_is_that_of_the_authors_code(shared_data):
     rows = [row for name in ("train", "test") for row in mrpc_rows(shared_data / "mrpc", name)]
     expected = [oracle[key][0] for key, _, _ in rows]
     assert len(rows) == 5801
-    assert jsd([a for _, a, _ in rows], [b for _, _, b in rows]) == pytest.approx(expected, abs=1e-9)
+    assert jensen_shannon_divergence([a for _, a, _ in rows], [b for _, _, b in rows]) == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 def mrpc_rows(folder, name):
@@ -66,45 +68,45 @@ def mrpc_rows(folder, name):
 def test_divergence_is_scipys_distance_squared(sides):
     first, second = zip(*sides, strict=True)
     expected = [by_scipy(a, b) if a and b else float(bool(a) != bool(b)) for a, b in sides]
-    assert jsd_of_tokens(first, second) == pytest.approx(expected, abs=1e-12)
+    assert token_divergence(first, second) == pytest.approx(expected, abs=1e-12)
 
 
 @given(SIDES)
 def test_divergence_is_symmetric_and_from_0_to_1(sides):
     first, second = zip(*sides, strict=True)
-    found = jsd_of_tokens(first, second)
+    found = token_divergence(first, second)
     assert ((found >= 0) & (found <= 1)).all()
-    assert found == pytest.approx(jsd_of_tokens(second, first), abs=1e-15)
+    assert found == pytest.approx(token_divergence(second, first), abs=1e-15)
 
 
 def test_a_side_without_tokens_is_1_away_and_two_of_them_are_equal():
-    assert jsd(["", "", " \t"], ["a dog", "", ""]).tolist() == [1, 0, 0]
+    assert jensen_shannon_divergence(["", "", " \t"], ["a dog", "", ""]).tolist() == [1, 0, 0]
 
 
 def test_repeats_count_for_the_divergence():
     first, second = [["a", "b"]], [["a", "a", "a", "b"]]
-    assert jsd_of_tokens(first, [["a", "a", "b", "b"]]).tolist() == [0]
-    assert jsd_of_tokens(first, second)[0] == pytest.approx(by_scipy(*first, *second))
+    assert token_divergence(first, [["a", "a", "b", "b"]]).tolist() == [0]
+    assert token_divergence(first, second)[0] == pytest.approx(by_scipy(*first, *second))
 
 
 def test_more_pairs_than_one_table_holds_are_the_same_pairs(monkeypatch):
     first, second = [["a"], ["a", "b"], ["c"], []], [["b"], ["a"], ["c"], ["d"]]
-    whole = jsd_of_tokens(first, second).tolist()
-    monkeypatch.setattr("encheck.language.divergence._PAIRS_AT_ONCE", 3)
-    assert jsd_of_tokens(first, second).tolist() == whole
+    whole = token_divergence(first, second).tolist()
+    monkeypatch.setattr("encheck.language.divergence.PAIRS_PER_BATCH", 3)
+    assert token_divergence(first, second).tolist() == whole
 
 
 def test_no_pair_has_no_divergence():
-    assert jsd([], []).shape == (0,)
+    assert jensen_shannon_divergence([], []).shape == (0,)
 
 
 def test_sides_of_different_length_are_refused():
     with pytest.raises(UsageError, match="2 first sides and 1 second sides, but they should go in pairs"):
-        jsd(["a", "b"], ["a"])
+        jensen_shannon_divergence(["a", "b"], ["a"])
 
 
 def test_a_word_is_split_once(monkeypatch):
-    caches = (tokenise, divergence._at_end, divergence._inside)
+    caches = (tokenise, divergence._tokenise_last_word, divergence._tokenise_inner_word)
     for cache in caches:
         cache.cache_clear()
     asked = []
@@ -114,7 +116,7 @@ def test_a_word_is_split_once(monkeypatch):
         return text.split()
 
     monkeypatch.setattr(NLTKWordTokenizer, "tokenize", counted)
-    jsd(["A dog", "a cat", "A dog"], ["A dog", "a fox", "a cat"])
+    jensen_shannon_divergence(["A dog", "a cat", "A dog"], ["A dog", "a fox", "a cat"])
     for cache in caches:
         cache.cache_clear()
     assert asked
@@ -132,5 +134,5 @@ def test_no_tokenizer_data_is_needed(monkeypatch):
 
 
 def test_nltk_is_imported_where_it_is_used():
-    source = Path(jsd.__code__.co_filename).read_text("utf-8")
+    source = Path(jensen_shannon_divergence.__code__.co_filename).read_text("utf-8")
     assert not [line for line in source.splitlines() if line.startswith(("import nltk", "from nltk", "import scipy"))]

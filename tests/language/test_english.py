@@ -4,8 +4,8 @@ import pytest
 
 from encheck.generators.synonym import synonym
 from encheck.items.variants import VariantMaker
-from encheck.language.english import English, Waiting
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.english import English, MissingParses
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.store import Store
 from encheck.types import Group, Variant
 
@@ -26,24 +26,24 @@ def english():
 
 
 def test_who_reads_a_parse_that_is_not_there_yet_waits_for_the_next_batch(english):
-    with pytest.raises(Waiting):
-        english.read(words, TEXT)
+    with pytest.raises(MissingParses):
+        english.derive(words, TEXT)
     assert words.calls == 0
-    english.fetch()
-    assert english.read(words, TEXT) == ("The", "woman", "bought", "a", "house", ".")
+    english.parse_and_tag_missing()
+    assert english.derive(words, TEXT) == ("The", "woman", "bought", "a", "house", ".")
 
 
 def test_a_parse_is_read_once_by_each_reading(english):
     english.parse_all([TEXT])
-    assert english.read(words, TEXT) is english.read(words, TEXT)
+    assert english.derive(words, TEXT) is english.derive(words, TEXT)
     assert (words.calls, english.parsed) == (1, 1)
 
 
 def test_what_is_forgotten_is_read_again(english):
     for _ in range(2):
         english.parse_all([TEXT])
-        english.read(words, TEXT)
-        english.forget()
+        english.derive(words, TEXT)
+        english.clear_memory()
     assert words.calls == 2
 
 

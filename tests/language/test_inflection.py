@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.language.edits.articles import article, articles
 from encheck.language.edits.inflection import (
     PARTS_OF_SPEECH,
-    candidates,
-    in_case_of,
+    count_syllables,
     inflect,
-    inflected,
-    regular,
+    inflect_by_rule,
+    inflect_like,
+    list_possible_forms,
+    load_inflections,
+    match_case,
     split_clitic,
-    syllables,
-    table,
 )
-from encheck.language.lexicon.load import lexicon
+from encheck.language.edits.replace import choose_article, correct_articles
+from encheck.language.lexicon.load import load_lexicon
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[2]
     ],
 )  # fmt: skip
 def test_a_lemma_takes_the_form_of_its_tag(lemma, tag, form):
-    assert inflected(lemma, tag) == form
+    assert inflect(lemma, tag) == form
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_lemma_takes_the_form_of_its_tag(lemma, tag, form):
     ],
 )  # fmt: skip
 def test_what_is_in_doubt_is_refused(lemma, tag):
-    assert inflect(lemma, tag, like="word") is None
+    assert inflect_like(lemma, tag, like="word") is None
 
 
 @pytest.mark.parametrize(
@@ -72,27 +72,27 @@ def test_what_is_in_doubt_is_refused(lemma, tag):
     ],
 )  # fmt: skip
 def test_the_case_of_letters_and_the_clitic_are_kept(lemma, tag, like, written):
-    assert inflect(lemma, tag, like=like) == written
+    assert inflect_like(lemma, tag, like=like) == written
 
 
 def test_more_and_most_stand_in_for_a_comparative_that_is_not_there():
-    assert inflect("interesting", "JJR", like="Duller", periphrasis=True) == "More interesting"
-    assert inflect("quickly", "RBS", like="soonest", periphrasis=True) == "most quickly"
-    assert inflect("big", "JJR", like="smaller", periphrasis=True) == "bigger"
-    assert inflect("better", "JJR", like="worse", periphrasis=True) is None
+    assert inflect_like("interesting", "JJR", like="Duller", periphrasis=True) == "More interesting"
+    assert inflect_like("quickly", "RBS", like="soonest", periphrasis=True) == "most quickly"
+    assert inflect_like("big", "JJR", like="smaller", periphrasis=True) == "bigger"
+    assert inflect_like("better", "JJR", like="worse", periphrasis=True) is None
 
 
 @given(st.text(max_size=20), st.sampled_from(sorted(PARTS_OF_SPEECH)), st.text(max_size=20), st.booleans())
 def test_any_text_may_be_asked(lemma, tag, like, periphrasis):
-    form = inflect(lemma, tag, like=like, periphrasis=periphrasis)
-    assert form is None or lexicon().senses(lemma, PARTS_OF_SPEECH[tag])
+    form = inflect_like(lemma, tag, like=like, periphrasis=periphrasis)
+    assert form is None or load_lexicon().senses(lemma, PARTS_OF_SPEECH[tag])
 
 
 @pytest.mark.parametrize("tag", ["VBD", "VBN", "VBG", "VBZ"])
 def test_every_form_of_a_verb_leads_back_to_its_lemma(tag):
     """WordNet's own detachment rules, and the spellings that it lists word by word: doubling, -ied, -ying, -ck-."""
-    forms = [(lemma, form) for lemma in lexicon().lemmas("v") if (form := inflected(lemma, tag)) is not None]
-    lost = [f for lemma, f in forms if lemma not in (*lexicon().base_forms(f, "v"), *unspelled(f))]
+    forms = [(lemma, form) for lemma in load_lexicon().lemmas("v") if (form := inflect(lemma, tag)) is not None]
+    lost = [f for lemma, f in forms if lemma not in (*load_lexicon().base_forms(f, "v"), *unspelled(f))]
     assert len(forms) > 8000
     assert set(lost) <= KNOWN_BY_NO_RULE, lost
 
@@ -107,7 +107,7 @@ KNOWN_BY_NO_RULE = set("foreswore foresworn misdid misdone overate overeaten pro
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=12), st.text(max_size=12))
 def test_case_is_copied_or_refused(form, like):
-    written = in_case_of(form, like) if form else None
+    written = match_case(form, like) if form else None
     assert written is None or written.casefold() == form.casefold() or written.upper() == form.upper()
 
 
@@ -117,7 +117,7 @@ def test_a_word_is_its_host_and_its_clitic(word):
 
 
 def test_every_form_of_the_table_is_one_word_in_letters():
-    forms = [form for row in table().values() for form in row.values()]
+    forms = [form for row in load_inflections().values() for form in row.values()]
     assert len(forms) > 8000
     assert all(form == "-" or (form.isalpha() and form.islower()) for form in forms)
 
@@ -127,7 +127,7 @@ def test_the_treebank_agrees_with_the_forms(shared_data):
     right, wrong = Counter(), []
     for split in ("dev", "test"):
         for (lemma, tag), forms in treebank(shared_data / "ud_english_ewt" / f"en_ewt-ud-{split}.conllu").items():
-            form = inflected(lemma, tag)
+            form = inflect(lemma, tag)
             if form is not None:
                 right[form.lower() in forms] += 1
                 wrong += [] if form.lower() in forms else [(lemma, tag, form, dict(forms))]
@@ -154,25 +154,25 @@ def test_the_recipe_makes_the_packaged_table_again(shared_data):
     build = importlib.util.module_from_spec(spec)
     sys.modules["build_inflections"] = build
     spec.loader.exec_module(build)
-    judge = build.Judge(lexicon(), build.treebank(shared_data / "ud_english_ewt"))
+    judge = build.Judge(load_lexicon(), build.treebank(shared_data / "ud_english_ewt"))
     packaged = (ROOT / "src/encheck/language/edits/inflections.tsv").read_text("utf-8")
     assert "\n".join(build.lines(judge)) + "\n" == packaged
     assert ("atonal", "JJR", "atonaler") in judge.rejected
 
 
 def test_rules_refuse_what_only_a_list_knows():
-    assert [regular(w, "NNS") for w in ("potato", "wolf", "crisis", "fireman", "epoch")] == [None] * 5
-    assert regular("admit", "VBD") is regular("visit", "VBD") is None
-    assert [regular(w, "VBD") for w in ("stop", "play", "try", "bake", "look")] == [
+    assert [inflect_by_rule(w, "NNS") for w in ("potato", "wolf", "crisis", "fireman", "epoch")] == [None] * 5
+    assert inflect_by_rule("admit", "VBD") is inflect_by_rule("visit", "VBD") is None
+    assert [inflect_by_rule(w, "VBD") for w in ("stop", "play", "try", "bake", "look")] == [
         "stopped", "played", "tried", "baked", "looked",
     ]  # fmt: skip
-    assert [regular(w, "VBG") for w in ("see", "dye", "tie", "fix")] == ["seeing", "dyeing", "tying", "fixing"]
+    assert [inflect_by_rule(w, "VBG") for w in ("see", "dye", "tie", "fix")] == ["seeing", "dyeing", "tying", "fixing"]
 
 
 @given(st.from_regex(r"[a-z]{2,12}", fullmatch=True), st.sampled_from(["NNS", "VBD", "VBG", "VBZ"]))
 def test_what_a_rule_gives_is_among_what_patterns_give(lemma, tag):
-    assert regular(lemma, tag) in (None, *candidates(lemma, tag))
-    assert syllables(lemma) >= 1
+    assert inflect_by_rule(lemma, tag) in (None, *list_possible_forms(lemma, tag))
+    assert count_syllables(lemma) >= 1
 
 
 @pytest.mark.parametrize(
@@ -186,26 +186,26 @@ def test_what_a_rule_gives_is_among_what_patterns_give(lemma, tag):
     ],
 )  # fmt: skip
 def test_the_article_follows_the_sound(words, wanted):
-    heard = {word: article(word) for word in words.split()}
+    heard = {word: choose_article(word) for word in words.split()}
     assert {word: a for word, a in heard.items() if a != wanted} == {}
 
 
 def test_only_articles_before_changed_words_are_repaired():
     tokens = ["An", "dog", "saw", "a", "owl", "and", "a", "hour", "passed"]
-    assert articles(tokens) == {0: "A", 3: "an", 6: "an"}
-    assert articles(tokens, changed=[4]) == {3: "an"}
-    assert articles(["AN", "DOG"]) == {0: "A"}
-    assert articles(["A", "OLD", "HAT"]) == {0: "AN"}
-    assert articles(["A"]) == articles([]) == {}
+    assert correct_articles(tokens) == {0: "A", 3: "an", 6: "an"}
+    assert correct_articles(tokens, changed=[4]) == {3: "an"}
+    assert correct_articles(["AN", "DOG"]) == {0: "A"}
+    assert correct_articles(["A", "OLD", "HAT"]) == {0: "AN"}
+    assert correct_articles(["A"]) == correct_articles([]) == {}
 
 
 @given(st.lists(st.text(max_size=8) | st.sampled_from(["a", "an", "A", "An"]), max_size=8))
 def test_repaired_articles_need_no_second_repair(tokens):
     repaired = list(tokens)
-    for i, new in articles(tokens).items():
+    for i, new in correct_articles(tokens).items():
         assert new.lower() in ("a", "an")
         repaired[i] = new
-    assert {i for i in articles(repaired) if tokens[i + 1].lower() not in ("a", "an")} == set()
+    assert {i for i in correct_articles(repaired) if tokens[i + 1].lower() not in ("a", "an")} == set()
 
 
 def test_articles_agree_with_the_treebank(shared_data):
@@ -216,7 +216,7 @@ def test_articles_agree_with_the_treebank(shared_data):
             fields = line.split("\t")
             if len(fields) == 10 and fields[0].isdigit():
                 if before[0] in ("a", "an", "A", "An") and before[1] == "DT" and fields[1][0].isalnum():
-                    right[article(fields[1]) == before[0].lower()] += 1
+                    right[choose_article(fields[1]) == before[0].lower()] += 1
                 before = (fields[1], "" if "Typo" in fields[5] else fields[4])
     assert right[True] > 900
     assert right[False] / right.total() < 0.02

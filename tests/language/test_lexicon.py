@@ -13,9 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.errors import DataError, UsageError
-from encheck.language.lexicon.embedded import EmbeddedLexicon, Packed, planes, whole
-from encheck.language.lexicon.load import corpus, lexicon
-from encheck.language.lexicon.protocol import PARTS, Antonym, zipf
+from encheck.language.lexicon.lexicon import (
+    PARTS,
+    Antonym,
+    ArrayFile,
+    EmbeddedLexicon,
+    join_byte_planes,
+    split_into_byte_planes,
+    zipf_frequency,
+)
+from encheck.language.lexicon.load import load_lexicon, load_nltk_wordnet
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGE = ROOT / "src" / "encheck" / "language" / "lexicon"
@@ -24,7 +31,7 @@ WORDNET = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
 
 @pytest.fixture(scope="module")
 def ours():
-    return lexicon()
+    return load_lexicon()
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +39,7 @@ def theirs():
     """NLTK's reader over WordNet 3.0's own files, wherever Debian's wordnet-base or WNSEARCHDIR puts them."""
     if not (WORDNET / "data.noun").is_file():
         pytest.skip(f"needs WordNet 3.0's files in {WORDNET} (Debian: apt-get install wordnet-base)")
-    reader = lexicon(str(WORDNET))
+    reader = load_lexicon(str(WORDNET))
     if reader.release != "WordNet 3.0":
         pytest.skip(f"{WORDNET} holds {reader.release}, and the embedded lexicon is made of 3.0")
     read_at_once(reader._wordnet)
@@ -177,13 +184,13 @@ def test_common_words_are_more_frequent_than_rare_ones(ours):
 
 
 def test_the_floor_of_frequency_is_that_of_half_an_occurrence(ours):
-    assert ours.frequency("zymurgy", "n") == pytest.approx(zipf(0, ours.words))
+    assert ours.frequency("zymurgy", "n") == pytest.approx(zipf_frequency(0, ours.words))
     assert 2.5 < ours.frequency("zymurgy", "n") < 3.1
 
 
 @given(st.text(max_size=30), st.sampled_from(PARTS))
 def test_any_text_may_be_looked_up(text, pos):
-    ours = lexicon()
+    ours = load_lexicon()
     senses = ours.senses(text, pos)
     assert all(text.lower() in {m.lower() for m in s.lemmas} for s in senses)
     ours.base_forms(text, pos)
@@ -193,12 +200,12 @@ def test_any_text_may_be_looked_up(text, pos):
 
 @given(st.lists(st.integers(0, 2**31 - 1)))
 def test_numbers_come_back_from_their_planes(numbers):
-    assert whole(planes(numbers)).tolist() == numbers
+    assert join_byte_planes(split_into_byte_planes(numbers)).tolist() == numbers
 
 
 def test_lookups_do_not_depend_on_the_hash_seed():
     code = (
-        "from encheck.language.lexicon.load import lexicon; x = lexicon(); s = x.senses('good', 'a')[0];"
+        "from encheck.language.lexicon.load import load_lexicon; x = load_lexicon(); s = x.senses('good', 'a')[0];"
         "print(x.senses('run', 'v'), x.antonyms('good', 'a', s, indirect=True), x.members('car.n.01'))"
     )
     outs = {
@@ -215,7 +222,7 @@ def test_the_fingerprint_names_the_release_and_the_content(ours):
 
 
 def test_nltk_of_another_release_says_so(shared_data, monkeypatch):
-    live = lexicon(str(shared_data / "nltk_data" / "corpora" / "wordnet"))
+    live = load_lexicon(str(shared_data / "nltk_data" / "corpora" / "wordnet"))
     assert live.fingerprint().startswith("nltk WordNet 3.1 ")
     assert live.antonyms("hot", "a", first_sense(live, "hot", "a"))[0].lemma == "cold"
 
@@ -229,16 +236,16 @@ def test_without_nltk_data_the_error_says_what_to_do(monkeypatch):
 
     monkeypatch.setattr("nltk.corpus.wordnet", LazyCorpusLoader("wordnet", WordNetCorpusReader, None))
     with pytest.raises(DataError, match=r"nltk.downloader wordnet"):
-        corpus()
+        load_nltk_wordnet()
 
 
 def test_an_unknown_lexicon_and_a_folder_without_wordnet_are_refused(tmp_path):
     with pytest.raises(UsageError, match="did you mean 'nltk'"):
-        lexicon("nltkk")
+        load_lexicon("nltkk")
     with pytest.raises(DataError, match=r"index.noun is missing"):
-        lexicon(str(tmp_path))
+        load_lexicon(str(tmp_path))
     with pytest.raises(DataError, match="no folder"):
-        lexicon(str(tmp_path / "nowhere"))
+        load_lexicon(str(tmp_path / "nowhere"))
 
 
 def test_an_array_of_a_lexicon_that_is_damaged_is_refused_with_the_file(tmp_path):
@@ -248,9 +255,9 @@ def test_an_array_of_a_lexicon_that_is_damaged_is_refused_with_the_file(tmp_path
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
     with pytest.raises(DataError, match=r"lexicon.npz is not a lexicon file \(Bad CRC-32"):
-        Packed(file).whole("meta")
+        ArrayFile(file).integers("meta")
     with pytest.raises(DataError, match=r"lexicon.npz is not a lexicon file"):
-        Packed(file).bytes("nothing")
+        ArrayFile(file).small_integers("nothing")
 
 
 def test_a_file_that_is_no_lexicon_is_refused(tmp_path):

@@ -6,28 +6,28 @@ import pytest
 
 from encheck.language.english import English
 from encheck.language.numbers import numerals
-from encheck.language.numbers.mentions import PARALLEL, PRESUPPOSED, mentions
-from encheck.language.numbers.numerals import ORDINALS, read_digits, read_words, spelled, spelled_ordinal
+from encheck.language.numbers.mentions import PARALLEL, PRESUPPOSED, find_number_mentions
+from encheck.language.numbers.numerals import ORDINALS, parse_digits, parse_number_words, spell_number, spell_ordinal
 from encheck.language.prose import is_english
 
 
 @pytest.mark.parametrize("number", [*range(130), 999, 1_000, 1_066, 12_300, 100_001, 2_300_000, 10**9 + 7])
 def test_words_are_read_back_as_the_number_they_spell(number):
-    assert read_words(spelled(number)) == number
+    assert parse_number_words(spell_number(number)) == number
 
 
 def test_ordinals_are_read_back():
-    assert [ORDINALS[spelled_ordinal(n)] for n in range(1, 100)] == [*range(1, 100)]
+    assert [ORDINALS[spell_ordinal(n)] for n in range(1, 100)] == [*range(1, 100)]
 
 
 @pytest.mark.parametrize("text", ["7", "1,250.50", ".05", "0.05", "2.5 million", "40k", "1500"])
 def test_digits_are_written_back_as_they_stood(text):
-    value, style = read_digits(text)
+    value, style = parse_digits(text)
     assert style.write(value) == text
 
 
 def test_a_style_refuses_what_it_has_no_place_for():
-    _, style = read_digits("12 thousand")
+    _, style = parse_digits("12 thousand")
     with pytest.raises(ValueError, match="12500 has more than 0 decimal places"):
         style.write(Fraction(12_500))
 
@@ -36,14 +36,16 @@ def test_a_style_refuses_what_it_has_no_place_for():
 @pytest.mark.parametrize("size", numerals.SIZES)
 def test_other_values_are_others_and_each_size_has_some(value, size):
     decimals = 1 if value % 1 else 0
-    found = numerals.other_values(value, decimals=decimals, size=size, least=0 if decimals else 2)
+    found = numerals.list_values_at_distance(value, decimals=decimals, size=size, least=0 if decimals else 2)
     assert found
     assert value not in found
     assert min(found) >= (0 if decimals else 2)
 
 
 def test_near_is_nearer_than_middle_and_middle_than_far():
-    reach = [max(abs(v - 40) for v in numerals.other_values(Fraction(40), size=size)) for size in numerals.SIZES]
+    reach = [
+        max(abs(v - 40) for v in numerals.list_values_at_distance(Fraction(40), size=size)) for size in numerals.SIZES
+    ]
     assert reach == sorted(reach)
 
 
@@ -54,7 +56,7 @@ def found():
 
     def found(text):
         english.parse_all([text])
-        return mentions(english.parse(text))
+        return find_number_mentions(english.parse(text))
 
     return found
 
@@ -100,7 +102,7 @@ def test_a_number_is_found_and_written_otherwise(found, text):
     said, kind, forms = WRITTEN[text]
     one = next(m for m in found(text) if m.kind == kind)
     assert text[one.start : one.end] == said
-    assert one.own(one.value) == said
+    assert one.write(one.value) == said
     assert {form.write(one.value) for form in one.forms} == forms
 
 
@@ -201,7 +203,7 @@ EVENTS = {  # text -> other years
 def test_the_year_of_an_event_becomes_another_year_that_has_one(found, text):
     (one,) = found(text)
     assert one.kind == "year"
-    assert set(map(str, one.beside(numerals.NEAR))) == EVENTS[text]
+    assert set(map(str, one.list_values_at(numerals.NEAR))) == EVENTS[text]
 
 
 COUNTS = {

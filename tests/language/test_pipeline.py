@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from encheck.language.parse import of_doc
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.parse import parse_from_spacy
+from encheck.language.pipeline.pipeline import Pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGLISH = ROOT / "src/encheck/language/pipeline/english"
@@ -117,7 +117,7 @@ def test_a_sentence_reads_the_same_alone_and_among_others(nlp):
 def test_numpy_s_matrix_products_give_the_parses_that_spacy_s_own_give(nlp):
     texts = [f"The {n}th visitor {verb} the {word} soup." for n, (verb, word) in enumerate(product(VERBS, ADJECTIVES))]
     pipeline = Pipeline()
-    assert list(pipeline.parse(texts)) == list(map(of_doc, nlp.pipe(texts), texts))
+    assert list(pipeline.parse(texts)) == list(map(parse_from_spacy, nlp.pipe(texts), texts))
     ours, theirs = (language.get_pipe("tok2vec").model.ops for language in (pipeline._nlp, nlp))
     assert (ours.use_blis, theirs.use_blis) == (False, True)
 

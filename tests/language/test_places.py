@@ -2,9 +2,9 @@
 
 import pytest
 
-from encheck.language.edits.substitutes import Expressions, has_form, places_of
+from encheck.language.edits.substitutes import Expressions, cached_replaceable_tokens, has_form_of_tag
 from encheck.language.english import English
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.language.parse import Parse
 
 
@@ -28,7 +28,7 @@ def english():
 )
 def test_names_particle_verbs_joined_words_auxiliaries_capitals_and_adjectives_for_nouns_stay(english, text, key):
     english.parse_all([text])
-    places = places_of(english.parse(text))
+    places = cached_replaceable_tokens(english.parse(text))
     assert key in places.staying
     assert key not in places.keys
 
@@ -36,13 +36,16 @@ def test_names_particle_verbs_joined_words_auxiliaries_capitals_and_adjectives_f
 def test_words_of_the_table_may_be_replaced_where_they_stand_as_what_they_are(english):
     english.parse_all(["The faithful were sad and helped the poor.", "Old men met an ibex."])
     parse = english.parse("The faithful were sad and helped the poor.")
-    assert [(parse.words[at], key) for at, key in zip(places_of(parse).at, places_of(parse).keys, strict=True)] == [
+    assert [
+        (parse.words[at], key)
+        for at, key in zip(cached_replaceable_tokens(parse).at, cached_replaceable_tokens(parse).keys, strict=True)
+    ] == [
         ("sad", "JJ sad"),
         ("helped", "VBD help"),
     ]
     old = english.parse("Old men met an ibex.")
-    assert "ibex" not in [old.words[at] for at in places_of(old).at]
-    assert old.words[places_of(old).at[0]] == "Old"  # a capital says nothing at the beginning
+    assert "ibex" not in [old.words[at] for at in cached_replaceable_tokens(old).at]
+    assert old.words[cached_replaceable_tokens(old).at[0]] == "Old"  # a capital says nothing at the beginning
 
 
 def test_a_verb_that_does_not_look_as_its_tag_says_stays():
@@ -50,7 +53,7 @@ def test_a_verb_that_does_not_look_as_its_tag_says_stays():
     columns = {"pos": ("PRON", "VERB", "ADV"), "lemmas": ("they", "buy", "much"), "heads": (1, 1, 1)}
     parse = Parse(text, (0, 5, 12), (4, 11, 16), ("PRP", "VBZ", "RB"), deps=("nsubj", "ROOT", "advmod"),
                   entities=("", "", ""), **columns)  # fmt: skip
-    assert places_of(parse).staying[0] == "VBZ buy"
+    assert cached_replaceable_tokens(parse).staying[0] == "VBZ buy"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +73,7 @@ def test_a_word_stands_in_an_expression_with_its_neighbours_or_with_their_lemmas
     blank = ("",) * len(words)
     parse = Parse(text, starts, tuple(a + len(w) for a, w in zip(starts, words, strict=True)), ("FW",) * len(words),
                   ("X",) * len(words), lemmas, zeros, blank, blank)  # fmt: skip
-    assert Expressions(lexicon()).hold(parse, at) is holds
+    assert Expressions(load_lexicon()).contain(parse, at) is holds
 
 
 @pytest.mark.parametrize(
@@ -87,12 +90,12 @@ def test_a_word_stands_in_an_expression_with_its_neighbours_or_with_their_lemmas
     ],
 )
 def test_a_word_that_does_not_look_as_its_tag_says_is_found(word, lemma, tag, looks_so):
-    assert has_form(word, lemma, tag) is looks_so
+    assert has_form_of_tag(word, lemma, tag) is looks_so
 
 
 def test_places_tell_which_words_begin_with_a_capital(english):
     text = "Big dogs bark. Small dogs hide in a large house."
     english.parse_all([text])
     parse = english.parse(text)
-    assert [parse.words[at] for at in places_of(parse).capital] == ["Big", "Small"]
-    assert "large" in [parse.words[at] for at in places_of(parse).at]
+    assert [parse.words[at] for at in cached_replaceable_tokens(parse).capital] == ["Big", "Small"]
+    assert "large" in [parse.words[at] for at in cached_replaceable_tokens(parse).at]

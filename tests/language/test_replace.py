@@ -3,9 +3,9 @@
 import pytest
 
 from encheck.language.edits import replace
-from encheck.language.edits.replace import put
-from encheck.language.english import English, Waiting
-from encheck.language.pipeline.load import BUNDLED, Pipeline, reach_of
+from encheck.language.edits.replace import replace_words
+from encheck.language.english import English, MissingParses
+from encheck.language.pipeline.pipeline import BUNDLED, Pipeline, find_tagger_reach
 
 PIPELINE = Pipeline()
 LONG = (
@@ -26,8 +26,8 @@ def test_the_tag_of_a_word_in_its_window_is_its_tag_in_the_whole_text(text):
     english.parse_all([text])
     parse = english.parse(text)
     for at, tag in enumerate(parse.tags):
-        window = replace._window(parse, at, PIPELINE.reach)
-        part = replace._text(parse, window, ())
+        window = replace._find_tag_window(parse, at, PIPELINE.reach)
+        part = replace._edit_window(parse, window, ())
         english.tag_all([part])
         tokens, tags = english.tags(part)
         assert tokens == parse.words[slice(*window)]
@@ -39,10 +39,10 @@ def test_a_window_is_smaller_than_the_text_and_those_that_overlap_are_one():
     english.parse_all([LONG])
     parse = english.parse(LONG)
     old, sold, large = (parse.words.index(word) for word in ("older", "sold", "large"))
-    (first, after), (other, _) = replace._windows(parse, {old: "new", large: "small"}, PIPELINE.reach)
+    (first, after), (other, _) = replace._find_tag_windows(parse, {old: "new", large: "small"}, PIPELINE.reach)
     assert 0 == first <= old < after <= other
-    assert len(replace._windows(parse, {sold: "lost", large: "small"}, PIPELINE.reach)) == 1
-    assert replace._windows(parse, {old: "new"}, None) == [(0, len(parse))]
+    assert len(replace._find_tag_windows(parse, {sold: "lost", large: "small"}, PIPELINE.reach)) == 1
+    assert replace._find_tag_windows(parse, {old: "new"}, None) == [(0, len(parse))]
 
 
 def test_nothing_but_the_words_around_an_edit_is_tagged_again():
@@ -50,10 +50,10 @@ def test_nothing_but_the_words_around_an_edit_is_tagged_again():
     english.parse_all([LONG])
     parse = english.parse(LONG)
     words = {parse.words.index("large"): "small", parse.words.index("older"): "more expensive"}
-    with pytest.raises(Waiting):
-        put(english, parse, words)
-    english.fetch()
-    edits, text = put(english, parse, words)
+    with pytest.raises(MissingParses):
+        replace_words(english, parse, words)
+    english.parse_and_tag_missing()
+    edits, text = replace_words(english, parse, words)
     assert text == LONG.replace("large", "small").replace("older", "more expensive")
     assert len(edits) == 2
     assert sum(len(tagged) for tagged in english._tags) < len(LONG) / 1.5
@@ -64,10 +64,10 @@ def test_a_word_of_another_tag_is_refused():
     english.parse_all([LONG])
     parse = english.parse(LONG)
     words = {parse.words.index("house"): "houses"}
-    with pytest.raises(Waiting):
-        put(english, parse, words)
-    english.fetch()
-    assert put(english, parse, words) is None
+    with pytest.raises(MissingParses):
+        replace_words(english, parse, words)
+    english.parse_and_tag_missing()
+    assert replace_words(english, parse, words) is None
 
 
 def config(folder, *changes):
@@ -80,8 +80,8 @@ def config(folder, *changes):
 
 
 def test_how_far_a_tagger_looks_is_read_off_its_configuration(tmp_path):
-    assert Pipeline().reach == reach_of(config(tmp_path)) == 5
-    assert reach_of(config(tmp_path, ("window_size = 1", "window_size = 2"))) == 10
+    assert Pipeline().reach == find_tagger_reach(config(tmp_path)) == 5
+    assert find_tagger_reach(config(tmp_path, ("window_size = 1", "window_size = 2"))) == 10
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_how_far_a_tagger_looks_is_read_off_its_configuration(tmp_path):
     ],
 )
 def test_a_tagger_that_may_look_further_gets_the_whole_text(tmp_path, change):
-    assert reach_of(config(tmp_path, change)) is None
+    assert find_tagger_reach(config(tmp_path, change)) is None
 
 
 def test_a_pipeline_without_a_configuration_gets_the_whole_text(tmp_path):
-    assert reach_of(tmp_path) is None
+    assert find_tagger_reach(tmp_path) is None

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from encheck.generators.antonym import antonym
 from encheck.generators.synonym import synonym
 from encheck.language.english import English
-from encheck.language.parse import Parse, of_doc
-from encheck.language.pipeline.load import CONVERTED, Pipeline
-from encheck.language.pipeline.universal import is_clear, universal
+from encheck.language.parse import Parse, parse_from_spacy
+from encheck.language.pipeline.pipeline import CONVERTED, Pipeline, convert_to_universal, has_clearnlp_labels
 from encheck.store import Store
 from encheck.types import Group
 
@@ -191,8 +190,8 @@ def test_a_sentence_has_the_tree_of_universal_dependencies(name):
 
     doc = doc_of(Vocab(), SENTENCES[name])
     *_, heads, deps = columns_of(SENTENCES[name])
-    before = of_doc(doc, doc.text)
-    made = universal(before)
+    before = parse_from_spacy(doc, doc.text)
+    made = convert_to_universal(before)
     words = before.words
     assert [(w, words[h], d) for w, h, d in zip(words, made.heads, made.deps, strict=True)] == [
         (w, words[h], d) for w, h, d in zip(words, heads, deps, strict=True)
@@ -234,7 +233,7 @@ def forests(draw):
 
 @given(forests())
 def test_any_forest_stays_a_forest_with_as_many_roots(parse):
-    made = universal(parse)
+    made = convert_to_universal(parse)
     assert len(made) == len(parse) == len(made.heads) == len(made.deps)
     roots = {i for i, head in enumerate(made.heads) if head == i}
     assert len(roots) == sum(head == i for i, head in enumerate(parse.heads))
@@ -243,7 +242,7 @@ def test_any_forest_stays_a_forest_with_as_many_roots(parse):
 
 def test_what_is_no_forest_stays_as_it_is():
     parse = parse_of([("he", "PRP", "PRON", "he")] * 3, (1, 2, 1), ["prep", "pobj", "dobj"])
-    assert universal(parse) is parse
+    assert convert_to_universal(parse) is parse
 
 
 @pytest.mark.parametrize("heads", [(7, 1, 1), (-1, 1, 1)])
@@ -254,7 +253,7 @@ def test_a_head_that_is_no_position_is_an_error(heads):
 
 def test_words_without_labels_stay_as_they_are():
     parse = parse_of(TOKENS, range(len(TOKENS)), [""] * len(TOKENS))
-    assert universal(parse) == parse
+    assert convert_to_universal(parse) == parse
 
 
 # a pipeline of the user's
@@ -326,14 +325,14 @@ def text_of(sentence):
 
 def made(generator, text, folder, store=None):
     """The variant's text, or why there is none."""
-    from encheck.language.english import Waiting
+    from encheck.language.english import MissingParses
 
     english = English(Pipeline(str(folder)), store=store)
     while True:
         try:
             found = generator(Group("g", text, text, "c"), level=1, rng=Random(0), english=english)
-        except Waiting:
-            english.fetch()
+        except MissingParses:
+            english.parse_and_tag_missing()
         else:
             return found if isinstance(found, str) else found.text
 
@@ -381,5 +380,5 @@ def test_the_bundled_pipeline_is_not_converted():
     pipeline = Pipeline()
     assert not pipeline.is_converted
     assert CONVERTED not in pipeline.fingerprint
-    assert not is_clear(pipeline.meta["labels"]["parser"])
+    assert not has_clearnlp_labels(pipeline.meta["labels"]["parser"])
     assert "_nlp" not in pipeline.__dict__

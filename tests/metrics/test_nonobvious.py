@@ -14,7 +14,7 @@ from encheck.datasets.reader import PairRow
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.items.builders import graded_pairs
 from encheck.items.variants import VariantMaker
-from encheck.language.divergence import jsd
+from encheck.language.divergence import jensen_shannon_divergence
 from encheck.metrics.correlation import (
     figures_by_set,
     mean_pearson,
@@ -83,7 +83,7 @@ def corpus(count=120, *, splits=("validation", "test")):
 
 
 def overlap(items):
-    return 1 - jsd([i.first for i in items], [i.second for i in items])
+    return 1 - jensen_shannon_divergence([i.first for i in items], [i.second for i in items])
 
 
 SCIKIT = {

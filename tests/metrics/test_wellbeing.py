@@ -17,7 +17,7 @@ from encheck.errors import NothingToMeasure
 from encheck.generators.invariance import casing, contraction, spacing
 from encheck.items.searches import cut, queries, random_pairs, repeated
 from encheck.items.variants import VariantMaker
-from encheck.language.edits.contractions import contractions, expanded
+from encheck.language.edits.contractions import expand_contractions, find_contraction_edits
 from encheck.language.english import English
 from encheck.metrics.health import antihub_share, contract_kept, ends_seen, evenness, hubness, room, steadiness
 from encheck.running.service import EncoderService
@@ -68,9 +68,9 @@ def test_the_edits_of_a_harmless_variant_make_its_text(generator, text):
 
 @given(st.text(st.sampled_from("donwill't cagrey'IsmEth "), max_size=40))
 def test_no_contraction_overlaps_another(text):
-    edits = list(contractions(text))
+    edits = list(find_contraction_edits(text))
     assert all(a.end <= b.start for a, b in itertools.pairwise(edits))
-    assert expanded(expanded(text)) == expanded(text)
+    assert expand_contractions(expand_contractions(text)) == expand_contractions(text)
 
 
 def asked(*pairs, others=()):

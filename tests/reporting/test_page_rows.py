@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_reporting import row
 
-from encheck.datasets.probes import domains
+from encheck.datasets.probes import sentence_domains
 from encheck.ids import CaseId
 from encheck.reporting.html import charts
 from encheck.reporting.html.page import MOST_OF_CASE, packed_payload
@@ -121,5 +121,5 @@ def test_items_have_their_domain_and_slice_where_those_are_known():
 
 
 def test_each_sentence_of_the_embedded_probes_has_a_domain_and_others_have_none():
-    assert domains("4.0.0")["Turnover rose to €0.9bn."] == "finance"
-    assert domains("0.0") == {}
+    assert sentence_domains("4.0.0")["Turnover rose to €0.9bn."] == "finance"
+    assert sentence_domains("0.0") == {}

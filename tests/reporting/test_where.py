@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.ids import CaseId
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.language.parse import Parse
 from encheck.reporting import where as module
 from encheck.reporting.results import write_items, write_results
@@ -33,7 +33,7 @@ ADVERBS, NOUNS = (
 class Plain:
     """English of three adverbs, in which every other word is a noun."""
 
-    lexicon = lexicon()
+    lexicon = load_lexicon()
 
     def parse_all(self, texts):
         self.asked = set(texts)

@@ -443,7 +443,7 @@ def test_the_calibration_of_a_cosine_has_identity_one_and_the_mean_of_the_refere
     bench = prepared(store, Counting())
     assert bench.scale("tiny", "demo") is None
     scores = scores_of(bench)
-    pairs = DATA.reference(seed=0)
+    pairs = DATA.draw_random_pairs(seed=0)
     encode = BagOfWords().encode
     expected = cosine(encode([p.first for p in pairs]), encode([p.second for p in pairs])).mean()
     assert scores.scale == bench.scale("tiny", "demo")
@@ -454,7 +454,7 @@ def test_the_calibration_of_a_cosine_has_identity_one_and_the_mean_of_the_refere
 
 def test_a_pair_scorers_identity_is_the_mean_over_texts_with_themselves(store):
     bench = prepared(store, CountingPairs())
-    texts = [p.first for p in DATA.reference(seed=0)][:IDENTITY_PAIRS]
+    texts = [p.first for p in DATA.draw_random_pairs(seed=0)][:IDENTITY_PAIRS]
     expected = CountingPairs().score_pairs(texts, texts).mean()
     assert scores_of(bench).scale.identity == pytest.approx(expected, abs=1e-6)
 
@@ -467,7 +467,7 @@ def test_the_surface_twin_is_word_overlap_on_the_same_items(store, model):
     assert (pairs.values == jaccard([p.first for p in kept], [p.second for p in kept])).all()
     assert (margins.near == jaccard([t.source for t in triples], [t.near for t in triples])).all()
     assert (margins.far == jaccard([t.source for t in triples], [t.far for t in triples])).all()
-    random = DATA.reference(seed=0)
+    random = DATA.draw_random_pairs(seed=0)
     expected = jaccard([p.first for p in random], [p.second for p in random]).mean()
     assert (pairs.scale.identity, pairs.scale.reference) == (1, pytest.approx(expected))
 

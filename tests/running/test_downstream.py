@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.claims import claim_of
-from encheck.datasets.dataset import ClassifiedText, Dataset, with_tasks
+from encheck.datasets.dataset import ClassifiedText, Dataset, add_classification_tasks
 from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine.first_look import missing_task_texts
@@ -79,7 +79,7 @@ def the_claim():
 
 
 def bench_of(store, model, tasks, **sample):
-    data = with_tasks(Dataset("own", (), (), "yours", 0), tasks, sample=sample.get("sample"), seed=0)
+    data = add_classification_tasks(Dataset("own", (), (), "yours", 0), tasks, sample=sample.get("sample"), seed=0)
     bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
     bench.prepare(
         [("m", "own", the_claim(), name) for name in tasks], locks=lambda _: (), progress=Progress(quiet=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.claims import claim_of
-from encheck.datasets.collection import Collection, CollectionQuery, with_clusters
+from encheck.datasets.collection import Collection, CollectionQuery, assign_query_clusters
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import Overlap
 from encheck.encoders.model_config import ModelConfig
@@ -24,7 +24,7 @@ from encheck.types import Estimate
 pytest.importorskip("faiss")
 DOCUMENTS = {f"d{i:03}": f"document {i}" for i in range(300)}
 QUERIES = [CollectionQuery(str(i), f"query {i}", {f"d{i:03}": 1}) for i in range(0, 300, 10)]
-COLLECTION = Collection(DOCUMENTS, with_clusters(QUERIES))
+COLLECTION = Collection(DOCUMENTS, assign_query_clusters(QUERIES))
 
 
 class Noise:

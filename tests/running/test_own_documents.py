@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import encheck
-from encheck.datasets.data_warnings import data_warnings
+from encheck.datasets.collection import find_data_warnings
 from encheck.datasets.load import load
 
 COUNT = 40
@@ -71,8 +71,8 @@ def test_an_approximate_search_does_not_count_it_either():
 def test_another_id_or_another_text_is_another_document(tmp_path, how):
     """It is searched; `encheck data` counts the same text under another id."""
     found = load(f"retrieval:{duplicates(tmp_path / 'data', **how)}", sample=None).collection
-    assert found.own_documents == 0
-    odd = {one.what: one.count for one in data_warnings(found)}
+    assert found.own_document_count == 0
+    odd = {one.what: one.count for one in find_data_warnings(found)}
     same = "queries with the same text as a document of another id, which is searched"
     assert odd.get(same, 0) == (COUNT if "query_id" in how else 0)
 
@@ -82,7 +82,7 @@ def test_a_question_that_is_the_title_of_its_own_document_is_that_document(tmp_p
     documents = {f"t{i}": {"title": f"title {i}", "text": " ".join(words(i))} for i in range(4)}
     queries = {f"t{i}": {"text": f"title {i}"} for i in range(4)}
     path = beir(tmp_path / "data", documents, queries, [(f"t{i}", f"t{(i + 1) % 4}") for i in range(4)])
-    assert load(f"retrieval:{path}", sample=None).collection.own_documents == 4
+    assert load(f"retrieval:{path}", sample=None).collection.own_document_count == 4
 
 
 def test_a_judgement_of_the_query_itself_goes_with_its_document(tmp_path):
@@ -91,7 +91,7 @@ def test_a_judgement_of_the_query_itself_goes_with_its_document(tmp_path):
     queries = {name: documents[name] for name in ("a0", "a1")}
     path = beir(tmp_path / "data", documents, queries, [("a0", "a0"), ("a0", "a2"), ("a1", "a1")])
     first, second = load(f"retrieval:{path}", sample=None).collection.queries
-    assert (first.right, second.right) == ({"a2": 1}, {})
+    assert (first.relevant_documents, second.relevant_documents) == ({"a2": 1}, {})
 
 
 def test_the_texts_of_one_file_are_its_ids(tmp_path):
@@ -103,8 +103,8 @@ def test_the_texts_of_one_file_are_its_ids(tmp_path):
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = load(f"retrieval:{tmp_path / 'rows.jsonl'}", sample=None).collection
-    assert [bool(q.own) for q in found.queries] == [True, True, False]
-    assert [len(q.right) for q in found.queries] == [1, 1, 1]
+    assert [bool(q.own_document) for q in found.queries] == [True, True, False]
+    assert [len(q.relevant_documents) for q in found.queries] == [1, 1, 1]
 
 
 def test_new_queries_on_an_old_index_leave_it_out_as_a_run_does(tmp_path):

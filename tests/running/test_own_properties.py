@@ -6,7 +6,7 @@ import pytest
 
 import encheck
 from encheck.cli import main
-from encheck.datasets.load import data_label, load, properties_of, with_property
+from encheck.datasets.load import add_property_to_specs, data_label, load, properties_of_spec
 from encheck.encoders.fake import BagOfWords
 from encheck.engine.checks import packaged_checks, select_checks
 from encheck.engine.results import read_run
@@ -184,8 +184,12 @@ def test_rows_that_name_a_property_where_the_first_does_not_are_refused(tmp_path
 
 def test_a_property_for_all_rows_needs_data_that_may_have_one(tmp_path):
     file, named = put(tmp_path / "plain.jsonl", TRIPLETS), put(tmp_path / "own.jsonl", TRIPLETS, "hedging")
-    assert with_property(["probes", f"triplets:{file}"], "x") == ["probes", f"triplets@x:{file}"]
-    assert with_property([str(file)], "x") == with_property([f"triplets@x:{file}"], "x") == [f"triplets@x:{file}"]
+    assert add_property_to_specs(["probes", f"triplets:{file}"], "x") == ["probes", f"triplets@x:{file}"]
+    assert (
+        add_property_to_specs([str(file)], "x")
+        == add_property_to_specs([f"triplets@x:{file}"], "x")
+        == [f"triplets@x:{file}"]
+    )
     assert data_labels([f"triplets@x:{file}", f"triplets@y:{file}"]).keys() == {"triplets", "triplets-2"}
     for data, name, said in (
         ("probes", "x", "is for triplets and contrasts"),
@@ -193,7 +197,7 @@ def test_a_property_for_all_rows_needs_data_that_may_have_one(tmp_path):
         (f"triplets@x:{file}", "y", "names the property 'x', but --property=y was given"),
     ):
         with pytest.raises(UsageError, match=said):
-            with_property([data], name)
+            add_property_to_specs([data], name)
     with pytest.raises(DataError, match="leave out 'x'"):
         load(f"triplets@x:{named}")
     with pytest.raises(DataError, match="triplets@no good: the property is"):
@@ -203,9 +207,9 @@ def test_a_property_for_all_rows_needs_data_that_may_have_one(tmp_path):
 def test_other_data_and_files_without_a_property_have_none(tmp_path):
     file = put(tmp_path / "plain.jsonl", TRIPLETS)
     specs = ("probes", "triplets", f"triplets:{file}", f"triplets:{tmp_path}/none.jsonl", f"retrieval:{file}")
-    assert [properties_of(spec) for spec in specs] == [()] * 5
-    assert properties_of(f"triplets@x:{file}", "contrast") == ()
-    assert properties_of(f"triplets@x:{file}", "triplets") == ("x",)
+    assert [properties_of_spec(spec) for spec in specs] == [()] * 5
+    assert properties_of_spec(f"triplets@x:{file}", "contrast") == ()
+    assert properties_of_spec(f"triplets@x:{file}", "triplets") == ("x",)
     assert load(f"triplets:{file}").collection is not None
     with pytest.raises(NothingToMeasure, match="nothing of the property 'x'"):
         OwnProperty("triplets", "x")(load(f"triplets:{file}"), 1, VariantMaker())
@@ -225,7 +229,7 @@ def test_rows_become_triplets_in_clusters_and_samples_are_of_each_property(tmp_p
     sampled = load(f"triplets:{put(tmp_path / 'many.jsonl', TRIPLETS, 'x', 'y', 'y')}", sample=4)
     assert [len(some) for some in sampled.properties.values()] == [4, 4]
     assert sampled.sampled
-    few = sampled.part({sampled.properties["x"][0].cluster})
+    few = sampled.select_clusters({sampled.properties["x"][0].cluster})
     assert [len(some) for some in few.properties.values()] == [1, 0]
     assert few.fingerprint != sampled.fingerprint
     text = "\n".join(describe(found))

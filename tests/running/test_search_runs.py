@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encheck.claims import claim_of
-from encheck.datasets.collection import ArticlePassage, Collection, CollectionQuery, with_clusters
+from encheck.datasets.collection import ArticlePassage, Collection, CollectionQuery, assign_query_clusters
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.base import TextEncoder
 from encheck.encoders.fake import BagOfWords, Overlap
@@ -34,7 +34,7 @@ QUERIES = (
     CollectionQuery("4", "nothing is right", {"c": 0}),
 )
 CASE = CaseId("query_finds_its_documents", "m", "own", "1")
-COLLECTION = Collection(DOCUMENTS, with_clusters(QUERIES))
+COLLECTION = Collection(DOCUMENTS, assign_query_clusters(QUERIES))
 
 
 def dataset_of(collection=COLLECTION):
@@ -93,19 +93,19 @@ def test_queries_without_a_right_document_are_excluded_and_counted():
 def test_data_without_a_collection_and_a_corpus_of_one_are_not_measured():
     with pytest.raises(NothingToMeasure, match="has no queries with documents"):
         ranked_queries(replace(dataset_of(), collection=None), 1, VariantMaker())
-    alone = Collection({"a": "tea"}, with_clusters([CollectionQuery("1", "tea", {"a": 1})]))
+    alone = Collection({"a": "tea"}, assign_query_clusters([CollectionQuery("1", "tea", {"a": 1})]))
     with pytest.raises(NothingToMeasure, match="has 1 document: a search needs two"):
         ranked_queries(dataset_of(alone), 1, VariantMaker())
 
 
 def test_a_first_answer_is_unjudged_where_the_judgements_name_wrong_documents_and_not_this_one(store):
     asked = CollectionQuery("3", "when snow cools", {"c": 1, "b": 0})
-    with_wrong = Collection(DOCUMENTS, with_clusters([QUERIES[1], asked]))
+    with_wrong = Collection(DOCUMENTS, assign_query_clusters([QUERIES[1], asked]))
     _, items, scores = measured(store, BagOfWords(), with_wrong)
     assert [item.wrong for item in items.included] == [(), (2,)]
     assert [answers.first[0] for answers in scores.answers] == [2, 0]  # the right one, and one that nobody judged
     assert [answers.is_unjudged for answers in scores.answers] == [False, True]
-    right_alone = Collection(DOCUMENTS, with_clusters([QUERIES[1], replace(asked, relevance={"c": 1})]))
+    right_alone = Collection(DOCUMENTS, assign_query_clusters([QUERIES[1], replace(asked, relevance={"c": 1})]))
     assert not any(answers.is_unjudged for answers in measured(store, BagOfWords(), right_alone)[2].answers)
 
 

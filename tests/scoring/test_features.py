@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.ids import CaseId
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.language.parse import Parse
 from encheck.scoring.features import LEXFILES, item_feature_columns
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
@@ -17,7 +17,7 @@ SLOWLY = "The old train slowly left/VBD/VERB/ROOT the big station ."
 class Parses:
     """Parses of sentences whose words may say their tag, part of speech, relation and lemma."""
 
-    lexicon = lexicon()
+    lexicon = load_lexicon()
 
     def __init__(self, *written):
         self.by_text = {parse.text: parse for parse in map(parsed, written)}

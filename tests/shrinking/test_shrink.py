@@ -14,16 +14,25 @@ from encheck.language.english import English
 from encheck.reporting.failures import shrunk_lines
 from encheck.scoring.item import ItemRow
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.cut import edit_all_texts, edits_between, edits_or_all, removal_edits
-from encheck.shrinking.shrink import remaker, shrink
-from encheck.shrinking.units import removable_units
+from encheck.shrinking.shrink import (
+    edit_all_texts,
+    find_edits,
+    find_edits_or_replace_all,
+    make_removal_edits,
+    make_triplet_remaker,
+    shrink_item,
+)
+from encheck.shrinking.units import find_removable_units
 from encheck.types import Edit, Group, apply_edits
 
 ENGLISH = English()
 
 
 def triplet(source, near, far, **more):
-    given_edits = {"near_edits": edits_or_all(source, near), "far_edits": edits_or_all(source, far)}
+    given_edits = {
+        "near_edits": find_edits_or_replace_all(source, near),
+        "far_edits": find_edits_or_replace_all(source, far),
+    }
     return Triplet(
         ItemId("own/8f51134ccd0afd90/antonym/1/written/0"), source, near, far, "c", **{**given_edits, **more}
     )
@@ -36,7 +45,7 @@ def always_wrong(pairs):
 def removable(text):
     ENGLISH.parse_all([text])
     parse = ENGLISH.parse(text)
-    found = {apply_edits(text, removal_edits(parse, unit)) for unit in removable_units(ENGLISH, parse)}
+    found = {apply_edits(text, make_removal_edits(parse, unit)) for unit in find_removable_units(ENGLISH, parse)}
     return {shorter[0].upper() + shorter[1:] for shorter in found}
 
 
@@ -48,7 +57,7 @@ GATES = triplet(
 
 
 def test_what_stands_outside_the_edits_goes_from_all_three_texts():
-    found = shrink(GATES, always_wrong, ENGLISH)
+    found = shrink_item(GATES, always_wrong, ENGLISH)
     item = found.shortest.item
     assert (item.source, item.near, item.far) == (
         "The mill was noisy.", "The mill was loud.", "The mill was quiet.",
@@ -61,21 +70,24 @@ def test_what_stands_outside_the_edits_goes_from_all_three_texts():
 
 @pytest.mark.quick
 def test_the_same_item_gives_the_same_form():
-    assert shrink(GATES, always_wrong, ENGLISH) == shrink(GATES, always_wrong, ENGLISH)
+    assert shrink_item(GATES, always_wrong, ENGLISH) == shrink_item(GATES, always_wrong, ENGLISH)
 
 
 def test_what_would_take_more_than_half_of_the_margin_stays():
     def by_storm(pairs):
         return [v for _, far in pairs[1::2] for v in (0.0, 1.0 if "storm" in far else 0.4)]
 
-    shortest = shrink(GATES, by_storm, ENGLISH).shortest
+    shortest = shrink_item(GATES, by_storm, ENGLISH).shortest
     assert "storm" in shortest.item.source
     assert "river" not in shortest.item.source
     assert shortest.margin == -1.0
 
 
 def test_what_the_model_gets_right_is_not_shrunk():
-    assert shrink(GATES, lambda pairs: [1.0, 0.0] * (len(pairs) // 2), ENGLISH) == "the model gets it right, by 1.0000"
+    assert (
+        shrink_item(GATES, lambda pairs: [1.0, 0.0] * (len(pairs) // 2), ENGLISH)
+        == "the model gets it right, by 1.0000"
+    )
 
 
 def test_no_more_pairs_are_scored_than_the_budget_allows():
@@ -85,7 +97,7 @@ def test_no_more_pairs_are_scored_than_the_budget_allows():
         asked.extend(pairs)
         return always_wrong(pairs)
 
-    found = shrink(GATES, count, ENGLISH, budget=8)
+    found = shrink_item(GATES, count, ENGLISH, budget=8)
     assert len(asked) == found.scored <= 8
     assert found.is_cut_short
 
@@ -97,7 +109,7 @@ def test_each_pass_is_one_call():
         calls.append(len(pairs))
         return always_wrong(pairs)
 
-    found = shrink(GATES, count, ENGLISH)
+    found = shrink_item(GATES, count, ENGLISH)
     assert max(calls) > 4
     assert len([n for n in calls if n]) <= 6
     assert sum(calls) == found.scored
@@ -153,7 +165,7 @@ def test_what_stands_elsewhere_in_the_near_text_goes_from_there():
         "Labour is included in the extended warranty on your dishwasher.",
         "The extended warranty on your dishwasher excludes labour.",
     )
-    short = shrink(item, always_wrong, ENGLISH).shortest.item
+    short = shrink_item(item, always_wrong, ENGLISH).shortest.item
     assert (short.source, short.near, short.far) == (
         "The extended warranty includes labour.",
         "Labour is included in the extended warranty.",
@@ -166,12 +178,12 @@ def test_a_phrase_that_says_something_else_in_the_far_text_stays():
     item = triplet(
         "She paid them before the trial.", "She gave them money before the trial.", "She paid them after the trial."
     )
-    assert shrink(item, always_wrong, ENGLISH).shortest.item == item
+    assert shrink_item(item, always_wrong, ENGLISH).shortest.item == item
 
 
 def test_numbers_stay_where_the_edits_count():
     item = triplet("She won 4 of her 7 matches.", "She lost 3 of her 7 matches.", "She lost 4 of her 7 matches.")
-    assert "7" in shrink(item, always_wrong, ENGLISH).shortest.item.source
+    assert "7" in shrink_item(item, always_wrong, ENGLISH).shortest.item.source
 
 
 def test_nothing_goes_that_an_edit_touches():
@@ -187,7 +199,7 @@ def test_generated_edits_are_made_again():
         return item
 
     item = made("In March, the rich farmer who owned the mill ordered 30 boats.")
-    found = shrink(item, always_wrong, ENGLISH, remake=remaker(build, level=1, maker=maker))
+    found = shrink_item(item, always_wrong, ENGLISH, remake=make_triplet_remaker(build, level=1, maker=maker))
     short = found.shortest.item
     assert short.source == "The farmer ordered 30 boats."
     assert (short.near, short.far, short.far_why) == (lambda again: (again.near, again.far, again.far_why))(
@@ -202,7 +214,7 @@ def test_edits_are_made_again_in_crossed_groups_and_under_other_seeds():
     claim = find_shipped_claim("number_is_seen_in_both_directions")
     (made,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).included
     item = next(one for one in made.triplets if one.source == text)
-    (short,) = remaker(claim.items, level=1, maker=maker)(item, ["The police arrested 31 suspects."])
+    (short,) = make_triplet_remaker(claim.items, level=1, maker=maker)(item, ["The police arrested 31 suspects."])
     assert (short.source, short.id) == ("The police arrested 31 suspects.", item.id)
     assert short.near_why
     assert short.far_why
@@ -214,7 +226,7 @@ def test_noise_may_be_in_other_words():
     text = "Kingston also finished with 67 after producing six birdies on the back nine."
     level = claim.levels[0]
     (item,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), level, maker).included
-    (short,) = remaker(claim.items, level=level, maker=maker)(item, ["Kingston also finished with 67."])
+    (short,) = make_triplet_remaker(claim.items, level=level, maker=maker)(item, ["Kingston also finished with 67."])
     assert short.near != short.source
     assert [short.source[e.start : e.end] for e in short.far_edits] == ["67"]
 
@@ -226,28 +238,30 @@ def test_the_level_of_a_case_is_one_of_its_claims():
 
 
 def test_it_says_why_nothing_can_go():
-    whole = shrink(triplet("A dog barked.", "A hound barked.", "A cat barked."), always_wrong, ENGLISH)
+    whole = shrink_item(triplet("A dog barked.", "A hound barked.", "A cat barked."), always_wrong, ENGLISH)
     assert whole.shortest is whole.whole
     assert whole.why == "the sentence has no part that can be removed"
-    assert shrink(GATES, always_wrong, ENGLISH).why == ""
+    assert shrink_item(GATES, always_wrong, ENGLISH).why == ""
     short = triplet("At dawn the dog barked.", "At dawn the hound barked.", "At dawn the cat barked.")
-    errs = shrink(short, lambda pairs: [v for _, far in pairs[1::2] for v in (0.0, float("dawn" in far))], ENGLISH)
+    errs = shrink_item(short, lambda pairs: [v for _, far in pairs[1::2] for v in (0.0, float("dawn" in far))], ENGLISH)
     assert errs.why == "without any of its parts the model errs by less than half of the margin"
 
 
 def test_it_says_why_an_item_is_not_shrunk():
     def why(**more):
-        return shrink(triplet("A dog barked.", "A big dog barked.", "A cat barked.", **more), always_wrong, ENGLISH)
+        return shrink_item(
+            triplet("A dog barked.", "A big dog barked.", "A cat barked.", **more), always_wrong, ENGLISH
+        )
 
     assert why(far_why="dog > cat") == "its edits cannot be made again here"
     assert "cannot be matched" in why(near_edits=())
     jumbled = Triplet(ItemId("own/8f51134ccd0afd90/jumble/1/jumble/0"), "A b.", "A c.", "B a.", "c")
-    assert "jumbled" in shrink(jumbled, always_wrong, ENGLISH)
+    assert "jumbled" in shrink_item(jumbled, always_wrong, ENGLISH)
 
 
 def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
     row = ItemRow.from_columns({"item": ["own/1"], "kind": ["triplet"], "source": [GATES.source]}, 0)
-    printed = "\n".join(shrunk_lines([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
+    printed = "\n".join(shrunk_lines([row], lambda _row: shrink_item(GATES, always_wrong, ENGLISH)))
     assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
     assert "{+quiet+}" in printed
 
@@ -263,5 +277,5 @@ WORDS = st.lists(st.sampled_from(["the", "dog", "barks", "a", "cat", "sleeps", "
 @given(WORDS, WORDS)
 def test_edits_between_two_texts_make_the_second(first, second):
     source, text = " ".join(first), " ".join(second)
-    edits = edits_between(source, text)
+    edits = find_edits(source, text)
     assert apply_edits(source, edits) == text or not edits

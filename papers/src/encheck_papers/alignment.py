@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from encheck.encoders.base import Floats, Pair
 from encheck.encoders.model_config import ModelConfig
 from encheck.language.parse import Parse
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.types import Json
 from encheck_papers.bertscore import TokenScorer, greedy
 from encheck_papers.frames import frames_of, spans_of

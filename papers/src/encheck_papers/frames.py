@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from encheck.language.edits.conditions import base_of
+from encheck.language.edits.conditions import strip_subtype
 from encheck.language.parse import Parse
 
 ARGUMENTS = frozenset("nsubj obj iobj obl dobj dative attr prep agent ccomp xcomp advcl advmod oprd".split())
@@ -75,13 +75,13 @@ def frames_of(parse: Parse) -> Iterator[Frame]:
     """A frame for every verb, and for every noun or adjective with a form of "be", from the parse."""
     for at in range(len(parse)):
         copula = parse.child(at, "cop")
-        is_verb = parse.tags[at].startswith("VB") and base_of(parse.deps[at]) not in ("aux", "auxpass", "cop")
+        is_verb = parse.tags[at].startswith("VB") and strip_subtype(parse.deps[at]) not in ("aux", "auxpass", "cop")
         if not is_verb and copula is None:
             continue
         labels = ["O"] * len(parse)
         for i in parse.children[at]:
-            if base_of(parse.deps[i]) in ARGUMENTS:
-                _put(labels, parse.subtree(i), base_of(parse.deps[i]))
+            if strip_subtype(parse.deps[i]) in ARGUMENTS:
+                _put(labels, parse.subtree(i), strip_subtype(parse.deps[i]))
         _put(labels, [i for i in (copula, at, parse.child(at, "compound", "prt")) if i is not None], "V")
         yield labels
 

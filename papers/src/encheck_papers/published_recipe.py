@@ -31,7 +31,7 @@ from encheck.generators.swap_chain import (
 )
 from encheck.generators.synonym import synonym
 from encheck.language.english import English
-from encheck.language.lexicon.protocol import PARTS, Antonym, Lexicon, Pos
+from encheck.language.lexicon.lexicon import PARTS, Antonym, Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.language.words import STOP_WORDS
 from encheck.system.imports import import_nltk
@@ -154,7 +154,7 @@ def published_jumble(group: Group, *, level: int, rng: Random, english: English)
 
 def published_swap_chain(group: Group, *, level: int, rng: Random, english: English) -> SwappedVariant | str:
     """Three groups and two units of each, drawn as in Peng, Weir and Weeds (2023)."""
-    groups = english.read(_swap_groups, group.source)
+    groups = english.derive(_swap_groups, group.source)
     if isinstance(groups, str):
         return groups
     swaps = []

@@ -21,7 +21,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import ModelError
 from encheck.language.english import English
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.store import Store
 from encheck.system.files import expand_home
 from encheck.types import Json

@@ -88,7 +88,7 @@ class ParsedSpans:
             self.english.parse_all(some)
             parses = {text: self.english.parse(text) for text in some}
             found |= {text: Structure.of(p.starts, p.ends, list(frames_of(p))) for text, p in parses.items()}
-            self.english.forget()
+            self.english.clear_memory()
         return found
 
 

@@ -71,7 +71,7 @@ def show(
     With --against, compare its text with that of another data set at equal sizes: overlap within pairs, repetition,
     vocabulary and length.
     """
-    from encheck.datasets.load import is_unlabelled, known_data_sets, load, load_in_columns
+    from encheck.datasets.load import is_unlabelled_spec, known_data_sets, load, load_pairs_in_columns
     from encheck.datasets.passages import PassageOptions
     from encheck.reporting.data import describe, describe_columns, row_counts
     from encheck.system.entry_points import package_of
@@ -90,12 +90,12 @@ def show(
             fetched = ", ".join(sorted(name for name, module in ours.items() if hasattr(module, "HUB")))
             tell(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
-        if queries is not None and not is_unlabelled(spec, has_log=True):
+        if queries is not None and not is_unlabelled_spec(spec, has_log=True):
             raise UsageError(f"--queries={queries} is for documents without labels, but {spec} is not")
         if against is not None:
             _compare(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
             return
-        if queries is None and (columns := load_in_columns(spec, skip_bad_rows=skip_bad_rows)):
+        if queries is None and (columns := load_pairs_in_columns(spec, skip_bad_rows=skip_bad_rows)):
             lines = describe_columns(columns)
         else:
             how = PassageOptions(queries, passage_words)
@@ -162,7 +162,7 @@ def _show(
 
     Streams the texts if there is no sample and no model writes.
     """
-    from encheck.datasets.load import load, stream
+    from encheck.datasets.load import load, stream_groups
     from encheck.items.catalogue import choose_generators, list_variants, list_variants_of_stream
     from encheck.items.variants import VariantMaker
     from encheck.reporting.data import variant_lines
@@ -172,7 +172,7 @@ def _show(
     with closing(open_store(settings)) as store:
         maker = VariantMaker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
         is_plain = sample is None and not settings.continuation_model and not settings.back_translate
-        texts = stream(data, skip_bad_rows=skip_bad_rows) if is_plain else None
+        texts = stream_groups(data, skip_bad_rows=skip_bad_rows) if is_plain else None
         if texts is not None:
             listings = list_variants_of_stream(texts, maker, works=works, keep=n)
         else:

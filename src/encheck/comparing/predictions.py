@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, binary_label, file_ending, lines_of, table_rows
+from encheck.datasets.reader import BadRows, binary_label_or_none, file_ending, read_lines, read_table
 from encheck.errors import DataError, UsageError, no_pair_message
 from encheck.metrics.nonobvious import (
     CONSTANT_PREDICTIONS,
@@ -64,15 +64,15 @@ class Predictions:
 def read_predictions(path: Path) -> Predictions:
     """The predictions in a file; DataError names the file and line of an error."""
     if file_ending(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
-        lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
+        lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
         if not lines:
             raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
         fields = lines[0][1].split()
-        if len(fields) == 5 and binary_label(fields[4]) is not None:
+        if len(fields) == 5 and binary_label_or_none(fields[4]) is not None:
             return _run(path, lines)
         if len(fields) == 6 and fields[1].upper() in ("Q0", "0"):
             return _run(path, lines, of_trec=True)
-    columns, named = table_rows(path, STRICT)
+    columns, named = read_table(path, STRICT)
     rows = list(named)
     names = set(columns)
     if not names & {"prediction", "score"}:
@@ -115,7 +115,7 @@ def _number(path: Path, number: int, convert: Callable[[object], float], value: 
 
 
 def _label(value: object) -> int:
-    label = binary_label(value)
+    label = binary_label_or_none(value)
     if label is None:
         raise ValueError(f"the prediction is {value!r:.60}, but should be 1 or 0 (true or false)")
     return label

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,17 +15,18 @@ from encheck.similarity import words
 from encheck.statistics.clusters import component_list
 from encheck.types import content_hash
 
-ALIKE = 0.8  # the minimum overlap of the distinct words of two near-duplicates
+NEAR_DUPLICATE_OVERLAP = 0.8  # the minimum overlap of the distinct words of two near-duplicates
 
 
-def clusters_of(rows: Sequence[PairRow]) -> list[str]:
-    """The cluster of each row: the one in the data, else the connected component of rows that share sentences.
+def assign_clusters(rows: Sequence[PairRow]) -> list[str]:
+    """Return the name of each row's cluster.
 
-    Sentences with the same words in a different order count as shared (PAWS makes its pairs by swapping words). A
-    component is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
+    The data may name it. Otherwise all rows that share sentences, directly or through other rows, are one cluster.
+    Sentences with the same words in a different order count as shared, because PAWS makes its pairs by swapping words.
+    Such a cluster is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
     """
-    first = np.fromiter((word_bag_number(row.first) for row in rows), np.int64, len(rows))
-    second = np.fromiter((word_bag_number(row.second) for row in rows), np.int64, len(rows))
+    first = np.fromiter((hash_word_bag(row.first) for row in rows), np.int64, len(rows))
+    second = np.fromiter((hash_word_bag(row.second) for row in rows), np.int64, len(rows))
     roots = component_list(first, second)
     least: dict[int, str] = {}
     for root, row in zip(roots, rows, strict=True):
@@ -39,27 +40,27 @@ def clusters_of(rows: Sequence[PairRow]) -> list[str]:
     return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
 
 
-def shares_of(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
-    """Hashes of what each row shares with others: its named cluster, and each sentence that occurs in several rows.
+def hash_shared_sentences(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
+    """Return for each row the hashes of its sentences that other rows also have, and of the cluster that the data name.
 
-    Empty if the row shares nothing. Rows that are connected only through other rows share no hash.
+    Empty for a row that shares no sentence. Rows that are connected only through other rows have no hash in common.
     """
-    words = [(_words(row.first), _words(row.second)) for row in rows]
+    words = [(_sorted_words(row.first), _sorted_words(row.second)) for row in rows]
     counts = Counter(text for both in words for text in {*both})
 
-    def of(row: PairRow, both: tuple[str, str]) -> tuple[str, ...]:
+    result: list[tuple[str, ...]] = []
+    for row, both in zip(rows, words, strict=True):
         shared = [content_hash("sentence", text) for text in dict.fromkeys(both) if counts[text] > 1]
-        return (*([content_hash(row.cluster)] if row.cluster else []), *shared) if shared else ()
-
-    return [of(row, both) for row, both in zip(rows, words, strict=True)]
-
-
-def word_bag_number(text: str) -> int:
-    """A 64-bit number for the words of a text in any order, small enough to hold it for a million texts."""
-    return hash(_words(text))
+        result.append((*([content_hash(row.cluster)] if row.cluster else []), *shared) if shared else ())
+    return result
 
 
-def _words(text: str) -> str:
+def hash_word_bag(text: str) -> int:
+    """Return a 64-bit hash of the words of a text, whatever their order; it is small enough for a million texts."""
+    return hash(_sorted_words(text))
+
+
+def _sorted_words(text: str) -> str:
     """The words of a text in alphabetical order."""
     words = text.lower().split()
     words.sort()
@@ -67,31 +68,39 @@ def _words(text: str) -> str:
 
 
 def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:
-    """`count` of the clusters, chosen by the hash of their name, so that adding rows does not reshuffle the others."""
-    return set(in_seeded_order(clusters, seed=seed)[:count])
+    """Choose `count` clusters by the hash of seed and name, so that new rows do not change which others are chosen."""
+    return set(order_clusters_by_hash(clusters, seed=seed)[:count])
 
 
-def in_seeded_order(clusters: Iterable[str], *, seed: int) -> list[str]:
+def order_clusters_by_hash(clusters: Iterable[str], *, seed: int) -> list[str]:
     """The distinct clusters, ordered by the hash of seed and name."""
 
-    return sorted(set(clusters), key=lambda cluster: seeded_rank(cluster, seed))
+    return sorted(set(clusters), key=lambda cluster: hash_cluster_name(cluster, seed))
 
 
-def seeded_rank(cluster: str, seed: int) -> bytes:
+def hash_cluster_name(cluster: str, seed: int) -> bytes:
     """The hash of seed and name, by which samples order clusters."""
     return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
 
 
-def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
-    """For each text the index of the first text that it is a near-duplicate of, directly or through others; else its
-    own.
+def find_first_near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
+    """Return for each text the index of its first near-duplicate, or its own index if there is no earlier one.
 
-    >>> near_duplicates(["one two three four five", "snow", "five four three two one"])
+    Texts that are near-duplicates of the same text count as near-duplicates of each other.
+
+    >>> find_first_near_duplicates(["one two three four five", "snow", "five four three two one"])
     (0, 1, 0)
     """
     bags = [frozenset(words(text)) for text in texts]
     counts = Counter(word for bag in bags for word in bag)
-    edges = list(_alike_pairs(bags, counts))
+    edges: list[tuple[int, int]] = []
+    at: dict[str, list[int]] = {}
+    for i, bag in enumerate(bags):  # only sets that share one of their rarest words are compared
+        rare = rarest_words(bag, counts)
+        others = {other for word in rare for other in at.get(word, ())}
+        edges += [(other, i) for other in others if jaccard_overlap(bag, bags[other]) >= NEAR_DUPLICATE_OVERLAP]
+        for word in rare:
+            at.setdefault(word, []).append(i)
     if not edges:
         return tuple(range(len(texts)))
     every = [*edges, *((i, i) for i in range(len(texts)))]
@@ -101,28 +110,16 @@ def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
     return tuple(first.setdefault(root_of[i], i) for i in range(len(texts)))
 
 
-def _alike_pairs(bags: Sequence[frozenset[str]], counts: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-    """Pairs of near-duplicates; compares only sets that share one of their rarest words, see `rarest_words`."""
-    at: dict[str, list[int]] = {}
-    for i, bag in enumerate(bags):
-        rare = rarest_words(bag, counts)
-        for other in {other for word in rare for other in at.get(word, ())}:
-            if word_set_overlap(bag, bags[other]) >= ALIKE:
-                yield other, i
-        for word in rare:
-            at.setdefault(word, []).append(i)
-
-
 def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> list[str]:
-    """The rarest words of a set: two sets with an overlap of `ALIKE` share at least one of these.
+    """Return the rarest words of a set: two near-duplicates share at least one of these.
 
-    That is one word more than `ALIKE` lets two sets differ by (Bayardo et al. 2007, "Scaling up all pairs similarity
+    That is one word more than near-duplicates may differ by (Bayardo et al. 2007, "Scaling up all pairs similarity
     search", section 4.2).
     """
-    room = len(bag) - math.ceil(ALIKE * len(bag)) + 1
+    room = len(bag) - math.ceil(NEAR_DUPLICATE_OVERLAP * len(bag)) + 1
     return sorted(bag, key=lambda word: (counts[word], word))[:room]
 
 
-def word_set_overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
+def jaccard_overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
     """Jaccard overlap of two sets of words; 0 for two empty sets."""
     return len(a & b) / max(len(a | b), 1)

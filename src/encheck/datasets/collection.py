@@ -1,23 +1,31 @@
-"""A search collection: documents, queries, and the right documents for each query."""
+"""A search collection: documents, queries, and the relevant documents of each query; and faults in it.
+
+The faults lower search metrics or their certainty: repeats, unjudged copies, label noise. No model is used to find
+them. People should review the suspected faults.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from encheck.datasets.splitting import sentences, words_of
+from encheck.datasets.clusters import NEAR_DUPLICATE_OVERLAP, jaccard_overlap, rarest_words
+from encheck.datasets.splitting import count_words, split_sentences
 from encheck.ids import ItemId
+from encheck.language.words import content_words
 from encheck.scoring.documents import Documents
+from encheck.similarity import words
 from encheck.statistics.clusters import component_list
 from encheck.types import Group, content_hash
 
-MOST_BODIES = 1_000  # passages searched by titles and headings: each is encoded again, without them
-MOST_SEARCHED_TEXTS = 2_000  # the limit for queries, and for sentences
-FEWEST_WORDS, MOST_WORDS = 4, 60  # of a sentence; a longer query is as long as a document
+MAX_BODIES = 1_000  # passages searched by titles and headings: each is encoded again, without them
+MAX_TEXT_GROUPS = 2_000  # the limit for queries, and for sentences
+MIN_SENTENCE_WORDS, MAX_SENTENCE_WORDS = 4, 60  # of a sentence; a longer query is as long as a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +34,7 @@ class CollectionQuery:
 
     `relevance` has every judged document with its grade: above 0 is right, a higher grade is better. `negatives` are
     documents named as hard and wrong. `slices` are further columns of the data, name -> value. `weight` is how often
-    the query was asked. `shares` are hashes of its right documents and of its named cluster. `own` is the document
+    the query was asked. `shares` are hashes of its right documents and of its named cluster. `own_document` is the one
     identical to the query, which its search leaves out, as BEIR does; empty if there is none.
     """
 
@@ -37,12 +45,12 @@ class CollectionQuery:
     cluster: str = ""
     slices: Mapping[str, str] = field(default_factory=dict)
     weight: int = 1
-    own: str = ""
+    own_document: str = ""
     shares: tuple[str, ...] = ()
 
     @property
-    def right(self) -> dict[str, int]:
-        """The right documents with their grades."""
+    def relevant_documents(self) -> dict[str, int]:
+        """The relevant documents with their grades."""
         return {document: grade for document, grade in self.relevance.items() if grade > 0}
 
 
@@ -68,7 +76,7 @@ class Collection:
 
     The text of a document is its title and its body, joined by a blank, as in BEIR and MTEB. `excluded` counts what was
     left out, by reason. `passages` are the documents as parts of articles, if they were cut out of articles; these have
-    no judgements. `same` has, for each row of `searched`, the first row that counts as the same document.
+    no judgements. `same` has, for each row of `searchable_documents`, the first row that counts as the same document.
     """
 
     documents: Mapping[str, str]
@@ -79,28 +87,28 @@ class Collection:
     same: tuple[int, ...] = ()
 
     @cached_property
-    def searched(self) -> Documents:
-        """The documents in the form that queries search."""
+    def searchable_documents(self) -> Documents:
+        """The documents as queries search them: ids and texts by row."""
         return replace(Documents.of(self.documents), same=self.same)
 
     @cached_property
-    def bodies(self) -> Documents:
-        """The bodies of `headed`, which lack title and heading."""
-        return Documents.of({one.id: one.body for one in self.headed})
+    def title_search_documents(self) -> Documents:
+        """The bodies of `title_search_passages`, which lack title and heading."""
+        return Documents.of({one.id: one.body for one in self.title_search_passages})
 
     @cached_property
-    def headed(self) -> tuple[ArticlePassage, ...]:
-        """Whole articles, chosen by the hash of their names, with `MOST_BODIES` passages, the last one cut to fit."""
+    def title_search_passages(self) -> tuple[ArticlePassage, ...]:
+        """The passages of whole articles, chosen by the hash of the articles' names until there are `MAX_BODIES`."""
         grouped: dict[str, list[ArticlePassage]] = {}
         for one in self.passages:
             grouped.setdefault(one.article, []).append(one)
-        kept: list[ArticlePassage] = []
+        chosen: list[ArticlePassage] = []
         for name in sorted(grouped, key=content_hash):
-            if len(kept) < MOST_BODIES:
-                kept += grouped[name]
-        return tuple(kept)
+            if len(chosen) < MAX_BODIES:
+                chosen += grouped[name]
+        return tuple(chosen)
 
-    def merged(self, same: tuple[int, ...]) -> Collection:
+    def with_same_documents(self, same: tuple[int, ...]) -> Collection:
         """The same collection, in which some documents count as one."""
         return replace(self, same=same)
 
@@ -117,17 +125,17 @@ class Collection:
         return digest.hexdigest()[:16]
 
     @property
-    def own_documents(self) -> int:
+    def own_document_count(self) -> int:
         """The number of queries that are also documents."""
-        return sum(bool(q.own) for q in self.queries)
+        return sum(bool(q.own_document) for q in self.queries)
 
     @property
     def clusters(self) -> tuple[str, ...]:
         """The names of all clusters, in order."""
         return tuple(sorted({q.cluster for q in self.queries}))
 
-    def of(self, clusters: Iterable[str]) -> Collection:
-        """The queries of these clusters, with all documents."""
+    def select_clusters(self, clusters: Iterable[str]) -> Collection:
+        """The collection with only the queries of these clusters, and all documents."""
         wanted = set(clusters)
         return replace(self, queries=tuple(q for q in self.queries if q.cluster in wanted))
 
@@ -143,14 +151,14 @@ def own_documents_message(name: str, count: int, queries: int) -> str:
     )
 
 
-def with_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:
-    """The queries with their clusters: the one in the data, else the component of queries that share right documents.
+def assign_query_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:
+    """Return the queries with their clusters, and the hashes of what they share.
 
-    A component is named by the hash of its first document id, so the order of rows does not matter. A query without a
-    right document is a cluster by itself. Negatives do not connect queries. Queries share each right document, and the
-    cluster that the data name.
+    The data may name a query's cluster. Otherwise all queries that share relevant documents, directly or through other
+    queries, are one cluster, named by the hash of its first document id; so the order of rows does not matter. A query
+    without a relevant document is a cluster by itself. Negatives do not connect queries.
     """
-    edges = [(i, document) for i, q in enumerate(queries) for document in q.right]
+    edges = [(i, document) for i, q in enumerate(queries) for document in q.relevant_documents]
     numbers: dict[str, int] = {}
     ends = [numbers.setdefault(document, len(queries) + len(numbers)) for _, document in edges]
     starts = [i for i, _ in edges]
@@ -158,49 +166,221 @@ def with_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, 
     first: dict[int, str] = {}
     for root, (_, document) in zip(roots, edges, strict=True):
         first[root] = min(first.get(root, document), document)
-    found = {i: content_hash(first[root]) for root, i in zip(roots, starts, strict=True)}
-    alone = (found.get(i) or content_hash("query", q.id) for i, q in enumerate(queries))
-    named = zip(queries, alone, strict=True)
-    return tuple(replace(q, cluster=q.cluster or name, shares=_shares(q)) for q, name in named)
+    component_names = {i: content_hash(first[root]) for root, i in zip(roots, starts, strict=True)}
+    result = []
+    for i, query in enumerate(queries):
+        shares = [content_hash(query.cluster)] if query.cluster else []
+        shares += [content_hash("document", document) for document in query.relevant_documents]
+        cluster = query.cluster or component_names.get(i) or content_hash("query", query.id)
+        result.append(replace(query, cluster=cluster, shares=tuple(shares)))
+    return tuple(result)
 
 
-def _shares(query: CollectionQuery) -> tuple[str, ...]:
-    documents = [content_hash("document", document) for document in query.right]
-    return (*([content_hash(query.cluster)] if query.cluster else []), *documents)
+def make_text_groups(name: str, collection: Collection) -> tuple[Group, ...]:
+    """Return one group per text, in the cluster of its query; empty for documents without judgements.
 
-
-def search_groups(name: str, found: Collection) -> tuple[Group, ...]:
-    """One group per text, in the cluster of its query; empty for documents without judgements.
-
-    At most `MOST_SEARCHED_TEXTS` queries and as many sentences, chosen by their hash. A duplicate text counts once, in
-    the first cluster by name. Texts other than sentences of `FEWEST_WORDS` to `MOST_WORDS` words, such as headings, are
-    left out.
+    At most `MAX_TEXT_GROUPS` queries and as many sentences of relevant documents, chosen by their hash. A duplicate
+    text counts once, in the first cluster by name. A sentence has `MIN_SENTENCE_WORDS` to `MAX_SENTENCE_WORDS` words;
+    other texts, such as headings, are left out.
     """
-    if found.passages:
+    if collection.passages:
         return ()
-    queries = _first_by_hash((q.text, q.cluster) for q in found.queries if words_of(q.text) <= MOST_WORDS)
-    stated = _first_by_hash((text, cluster) for text, cluster in _right_sentences(found) if text not in queries)
+    queries = _sample_by_hash(
+        (q.text, q.cluster) for q in collection.queries if count_words(q.text) <= MAX_SENTENCE_WORDS
+    )
+    stated = _sample_by_hash(
+        (text, cluster) for text, cluster in _relevant_sentences(collection) if text not in queries
+    )
     return tuple(
         Group(ItemId.of(name, content_hash(text), "text", 1, "data", 0), text, text, cluster)
         for text, cluster in (*queries.items(), *stated.items())
     )
 
 
-def _first_by_hash(texts: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    """The cluster of each chosen text."""
-    found: dict[str, str] = {}
+def _sample_by_hash(texts: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Choose up to `MAX_TEXT_GROUPS` texts by their hash; return text -> its first cluster by name."""
+    cluster_of_text: dict[str, str] = {}
     for text, cluster in texts:
-        found[text] = min(found.get(text, cluster), cluster)
-    return {text: found[text] for text in sorted(found, key=content_hash)[:MOST_SEARCHED_TEXTS]}
+        cluster_of_text[text] = min(cluster_of_text.get(text, cluster), cluster)
+    return {text: cluster_of_text[text] for text in sorted(cluster_of_text, key=content_hash)[:MAX_TEXT_GROUPS]}
 
 
-def _right_sentences(found: Collection) -> Iterator[tuple[str, str]]:
-    """(sentence, cluster) of the documents that are right for a query."""
+def _relevant_sentences(collection: Collection) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, cluster) for the sentences of documents that are relevant to a query."""
     clusters: dict[str, str] = {}
-    for q in found.queries:
-        for document in q.right:
+    for q in collection.queries:
+        for document in q.relevant_documents:
             clusters[document] = min(clusters.get(document, q.cluster), q.cluster)
     for document, cluster in clusters.items():
-        for text in sentences(found.documents[document]):
-            if FEWEST_WORDS <= words_of(text) <= MOST_WORDS:
+        for text in split_sentences(collection.documents[document]):
+            if MIN_SENTENCE_WORDS <= count_words(text) <= MAX_SENTENCE_WORDS:
                 yield text, cluster
+
+
+MIN_SHARED_WORDS = 2  # minimum words of a query that a document must contain: one word says little
+LONG_DOCUMENT_WORDS = 100_000  # words
+
+
+def normalise_text(text: str) -> str:
+    """The text in lower case with single blanks.
+
+    >>> normalise_text("Which  words?")
+    'which words?'
+    """
+    return " ".join(text.lower().split())
+
+
+def find_queries_judged_differently(collection: Collection) -> Iterator[str]:
+    """Yield the ids of queries with the text of an earlier query but different relevant documents."""
+    first: dict[str, CollectionQuery] = {}
+    for query in (q for q in collection.queries if q.relevant_documents):
+        known = first.setdefault(normalise_text(query.text), query)
+        if known.relevant_documents.keys() != query.relevant_documents.keys():
+            yield query.id
+
+
+def find_relevant_documents_judged_wrong(collection: Collection) -> Iterator[tuple[str, str]]:
+    """Yield (query, document) if the document is judged wrong but has nearly the words of a relevant one."""
+    for query in collection.queries:
+        wrong = {name for name, grade in query.relevance.items() if grade <= 0} | {*query.negatives}
+        right = [set(words(collection.documents[name])) for name in (query.relevant_documents if wrong else ())]
+        for name in sorted(wrong):
+            bag = set(words(collection.documents[name]))
+            if any(jaccard_overlap(bag, other) >= NEAR_DUPLICATE_OVERLAP for other in right):
+                yield query.id, name
+
+
+def find_unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
+    """Yield (query, unjudged document) if only the unjudged document has the query's content words.
+
+    The document has all of them; the query's relevant documents have none. One document per query. The list of function
+    words is English, so other languages give fewer pairs.
+    """
+    words_by_query = dict(_find_queries_without_shared_words(collection))
+    by_word: dict[str, list[str]] = {}
+    for name, wanted in words_by_query.items():
+        by_word.setdefault(min(wanted, key=lambda word: (-len(word), word)), []).append(name)
+    judged = {q.id: {*q.relevance, *q.negatives, q.own_document} for q in collection.queries if q.id in words_by_query}
+    for document, text in collection.documents.items() if words_by_query else ():
+        bag = content_words(text)
+        for name in [name for word in bag & by_word.keys() for name in by_word[word]]:
+            if name in words_by_query and words_by_query[name] <= bag and document not in judged[name]:
+                del words_by_query[name]
+                yield name, document
+
+
+def _find_queries_without_shared_words(collection: Collection) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield (query, its content words) for each query whose relevant documents have none of these words."""
+    for query in collection.queries:
+        wanted = content_words(query.text)
+        texts = (collection.documents[name] for name in query.relevant_documents)
+        if (
+            query.relevant_documents
+            and len(wanted) >= MIN_SHARED_WORDS
+            and not any(wanted & content_words(text) for text in texts)
+        ):
+            yield query.id, wanted
+
+
+@dataclass(frozen=True, slots=True)
+class DataWarning:
+    """A fault in the data, how often it occurs, and an example with the data's own ids."""
+
+    what: str
+    count: int
+    example: str = ""
+
+
+def find_data_warnings(collection: Collection) -> list[DataWarning]:
+    """The faults in the data, in the order of `_check_for_faults`."""
+    return [one for one in _check_for_faults(collection) if one.count]
+
+
+def _check_for_faults(collection: Collection) -> Iterator[DataWarning]:
+    documents, queries = collection.documents, collection.queries
+    yield _warning_of_ids("documents with the same text as another document", _ids_of_repeated_texts(documents))
+    lost = [q.id for q in queries if not q.relevant_documents] if not collection.passages else []
+    yield _warning_of_ids("queries without a right document, which are not measured", lost)
+    alike = list(find_unjudged_copies(collection))
+    example = " and ".join(map(repr, alike[0])) if alike else ""
+    unjudged = "right documents with an unjudged near-duplicate, which counts as wrong"
+    yield DataWarning(unjudged, len({right for right, _ in alike}), example)
+    yield _warning_of_ids(
+        f"documents of {LONG_DOCUMENT_WORDS:,} words or more, which most encoders truncate",
+        (
+            name
+            for name, text in documents.items()
+            if len(text) >= LONG_DOCUMENT_WORDS and len(words(text)) >= LONG_DOCUMENT_WORDS
+        ),
+    )
+    yield _warning_of_ids(
+        "queries with the same text as another query", _ids_of_repeated_texts({q.id: q.text for q in queries})
+    )
+    yield _warning_of_ids(
+        "of these with different right documents: suspected label noise", find_queries_judged_differently(collection)
+    )
+    copies = list(find_relevant_documents_judged_wrong(collection))
+    yield _warning_of_pairs("wrong documents with nearly the same words as a right one for the same query", copies)
+    fault = "queries that share no word with their right documents, but every word with an unjudged one"
+    yield _warning_of_pairs(fault, list(find_unjudged_answers(collection)))
+    query_texts = {normalise_text(q.text) for q in queries if not q.own_document}
+    there = {text for text in map(normalise_text, documents.values()) if text in query_texts}
+    same = [q.id for q in queries if not q.own_document and normalise_text(q.text) in there]
+    yield _warning_of_ids("queries with the same text as a document of another id, which is searched", same)
+    is_one_cluster = len(collection.clusters) == 1 and not collection.passages
+    yield DataWarning("cluster only: right documents connect all queries, so there is no interval", int(is_one_cluster))
+    yield DataWarning("document only: every search finds it", int(len(documents) == 1))
+
+
+def _warning_of_pairs(fault: str, pairs: Sequence[tuple[str, str]]) -> DataWarning:
+    return DataWarning(fault, len(pairs), " and ".join(map(repr, pairs[0])) if pairs else "")
+
+
+def _warning_of_ids(fault: str, ids: Iterable[str]) -> DataWarning:
+    listed = list(ids)
+    return DataWarning(fault, len(listed), repr(listed[0]) if listed else "")
+
+
+def _ids_of_repeated_texts(texts: Mapping[str, str]) -> list[str]:
+    """Return the ids whose text repeats that of an earlier id, ignoring case and blanks."""
+    known: set[int] = set()
+    repeated = []
+    for name, text in texts.items():
+        key = hash(normalise_text(text))
+        if key in known:
+            repeated.append(name)
+        known.add(key)
+    return repeated
+
+
+def find_unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
+    """Yield (relevant document, near-duplicate) if a query of the first has no judgement of the second.
+
+    Only documents that share one of their rarest words are compared, see `rarest_words`.
+    """
+    documents, judged = collection.documents, _documents_judged_for_all_queries(collection)
+    counts = Counter(word for text in documents.values() for word in set(words(text)))
+    right = {name: set(words(documents[name])) for name in judged}
+    at: dict[str, list[str]] = {}
+    for name, bag in right.items():
+        for word in rarest_words(bag, counts):
+            at.setdefault(word, []).append(name)
+    for other, text in documents.items():
+        bag = set(words(text))
+        for name in sorted({name for word in rarest_words(bag, counts) for name in at.get(word, ())}):
+            if (
+                name != other
+                and other not in judged[name]
+                and jaccard_overlap(bag, right[name]) >= NEAR_DUPLICATE_OVERLAP
+            ):
+                yield name, other
+
+
+def _documents_judged_for_all_queries(collection: Collection) -> dict[str, set[str]]:
+    """Return for each relevant document the documents that are judged for all of its queries."""
+    judged: dict[str, set[str]] = {}
+    for q in collection.queries:
+        seen = {*q.relevance, *q.negatives}
+        for name in q.relevant_documents:
+            judged[name] = judged[name] & seen if name in judged else set(seen)
+    return judged

@@ -20,10 +20,10 @@ from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import (
     BadRows,
-    checked_text,
+    check_text,
     is_missing,
-    refuse_misspelt,
-    table_rows,
+    read_table,
+    refuse_misspelt_columns,
     unread_columns_message,
 )
 from encheck.errors import DataError
@@ -35,14 +35,14 @@ from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
 PROPERTY_COLUMN = "property"
-CONTEST_KINDS = ("triplets", "contrast")  # the data sets with such rows
+PROPERTY_DATA_SETS = ("triplets", "contrast")  # the data sets with such rows
 PROPERTY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 LICENCE = "yours"
 FILES = "a .json, .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster, property)"
 COLUMNS = ("q1", "q2", "doc1", "doc2")
 
 
-class ContestRow(NamedTuple):
+class PropertyRow(NamedTuple):
     """The texts of a row, its cluster if the data name one, and its property ("" if none)."""
 
     texts: tuple[str, ...]
@@ -50,27 +50,27 @@ class ContestRow(NamedTuple):
     property: str = ""
 
 
-def properties_in_file(path: Path) -> tuple[str, ...]:
+def read_property_names(path: Path) -> tuple[str, ...]:
     """The properties in the column `property` of a file, in its order; empty without such a column.
 
     DataError for a row without a property, and for a name that -m could not select.
     """
-    columns, rows = table_rows(path, BadRows(skip=True))
+    columns, rows = read_table(path, BadRows(skip=True))
     if PROPERTY_COLUMN not in columns:
         return ()
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for line, row in rows:
         try:
-            found[checked_property(row.get(PROPERTY_COLUMN))] = None
+            names[parse_property_name(row.get(PROPERTY_COLUMN))] = None
         except ValueError as error:
             raise DataError(f"{path}:{line}: {error}") from error
-    return tuple(found)
+    return tuple(names)
 
 
-def checked_property(value: object) -> str:
+def parse_property_name(value: object) -> str:
     """The name of a property; ValueError if -m cannot select it: it must be a plain word.
 
-    >>> checked_property(" hedging ")
+    >>> parse_property_name(" hedging ")
     'hedging'
     """
     if is_missing(value):
@@ -84,19 +84,19 @@ def checked_property(value: object) -> str:
     return name
 
 
-def property_of_row(row: Mapping[str, Any], columns: Sequence[str], given: str) -> str:
-    """The property of a row: the `given` one, else the column's; ValueError for an invalid one."""
+def property_of_row(row: Mapping[str, Any], columns: Sequence[str], property_of_all: str) -> str:
+    """Return a row's property: that of all rows, else that in its column; ValueError for an invalid one."""
     if PROPERTY_COLUMN in row and PROPERTY_COLUMN not in columns:
         raise ValueError(
             f"the row has a {PROPERTY_COLUMN}, but the first row does not: name one in every row, or in none"
         )
-    return given or (checked_property(row.get(PROPERTY_COLUMN)) if PROPERTY_COLUMN in columns else "")
+    return property_of_all or (parse_property_name(row.get(PROPERTY_COLUMN)) if PROPERTY_COLUMN in columns else "")
 
 
-def contest_clusters(rows: Sequence[ContestRow]) -> list[str]:
-    """The cluster of each row: the one in the data, else the component of rows that share a text.
+def assign_property_row_clusters(rows: Sequence[PropertyRow]) -> list[str]:
+    """Return the name of each row's cluster: the one in the data, else one for all rows that share texts.
 
-    A component is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
+    Such a cluster is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
     """
     places: dict[str, int] = {}
     width = len(rows[0].texts)
@@ -109,19 +109,19 @@ def contest_clusters(rows: Sequence[ContestRow]) -> list[str]:
     return [row.cluster or content_hash(first[root]) for root, row in zip(roots, rows, strict=True)]
 
 
-def contest_dataset(
-    name: str, rows: Sequence[ContestRow], *, licence: str, skipped: Sequence[str], sample: int | None, seed: int
+def dataset_from_property_rows(
+    name: str, rows: Sequence[PropertyRow], *, licence: str, skipped: Sequence[str], sample: int | None, seed: int
 ) -> Dataset:
-    """The data of these rows, with at most `sample` clusters per property: triplets, or contrasts of four texts."""
+    """Make a data set of triplets, or of contrasts with four texts, with at most `sample` clusters per property."""
     clusters: dict[str, list[str]] = {}
-    both = list(zip(rows, contest_clusters(rows), strict=True))
+    both = list(zip(rows, assign_property_row_clusters(rows), strict=True))
     for row, cluster in both:
         clusters.setdefault(row.property, []).append(cluster)
     wanted = {
         of: set(some) if sample is None else sample_clusters(some, sample, seed=seed) for of, some in clusters.items()
     }
     seen: Counter[str] = Counter()  # a row may appear under several properties
-    found: dict[str, list[Triplet | Contrast]] = {}
+    items_by_property: dict[str, list[Triplet | Contrast]] = {}
     for row, cluster in both:
         if cluster not in wanted[row.property]:
             continue
@@ -129,74 +129,74 @@ def contest_dataset(
         item = ItemId.of(name, key, "triplet" if is_triplet else "contrast", 1, "data", seen[key])
         seen[key] += 1
         first, second, *others = row.texts
-        found.setdefault(row.property, []).append(
+        items_by_property.setdefault(row.property, []).append(
             Triplet(item, first, second, others[0], cluster)
             if is_triplet
             else Contrast(item, (first, second), (others[0], others[1]), cluster)
         )
-    without = tuple(one for one in found.pop("", ()) if isinstance(one, Contrast))
+    without = tuple(one for one in items_by_property.pop("", ()) if isinstance(one, Contrast))
     return Dataset(
         name, (), (), licence, len(rows), skipped=tuple(skipped), sampled=seen.total() < len(rows),
         universe=tuple(sorted(set().union(*wanted.values()))), contrasts=without,
-        properties={of: tuple(some) for of, some in found.items()},
+        properties={of: tuple(some) for of, some in items_by_property.items()},
     )  # fmt: skip
 
 
-def distinct_contests(path: Path, rows: Iterable[ContestRow]) -> list[ContestRow]:
-    """The distinct rows, with a warning that counts the repeats; DataError if there are no rows.
+def drop_repeated_property_rows(path: Path, rows: Iterable[PropertyRow]) -> list[PropertyRow]:
+    """Return the distinct rows, and log how many repeats were left out; DataError if there are no rows.
 
     A contrast with its halves exchanged is a repeat.
     """
-    kept: dict[object, ContestRow] = {}
+    distinct: dict[object, PropertyRow] = {}
     count = 0
     for row in rows:
         count += 1
         halves = frozenset(zip(row.texts[:2], row.texts[2:], strict=True)) if len(row.texts) == 4 else row.texts
-        kept.setdefault((row.property, halves), row)
-    if not kept:
+        distinct.setdefault((row.property, halves), row)
+    if not distinct:
         raise DataError(f"{path} has no valid row")
-    if again := count - len(kept):
+    if again := count - len(distinct):
         log.warning("%s: %d of %d rows repeat an earlier one, and are left out", path.name, again, count)
-    return list(kept.values())
+    return list(distinct.values())
 
 
-def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | None, seed: int) -> Dataset:
+def contrasts(name: str, path: Path, bad: BadRows, *, property_of_all: str, sample: int | None, seed: int) -> Dataset:
     """The contrasts of a file, with at most `sample` clusters per property; DataError explains a fault in it.
 
-    `given` is the property of all rows; if it is "", the column `property`, if any, gives that of each row.
+    `property_of_all` is the property of all rows; if it is "", the column `property`, if any, gives that of each row.
     """
-    rows = distinct_contests(path, _contrast_rows(path, bad, given))
-    return contest_dataset(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)
+    rows = drop_repeated_property_rows(path, _read_contrast_rows(path, bad, property_of_all))
+    return dataset_from_property_rows(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)
 
 
-def is_of_contrasts(names: Sequence[str]) -> bool:
+def are_contrast_columns(names: Sequence[str]) -> bool:
     """Whether these are the columns of contrasts.
 
-    >>> is_of_contrasts(["id", "q1", "q2", "doc1", "doc2"]), is_of_contrasts(["q1", "q2"])
+    >>> are_contrast_columns(["id", "q1", "q2", "doc1", "doc2"]), are_contrast_columns(["q1", "q2"])
     (True, False)
     """
     return set(COLUMNS) <= set(names)
 
 
-def _contrast_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
+def _read_contrast_rows(path: Path, bad: BadRows, property_of_all: str) -> Iterator[PropertyRow]:
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"contrast: {path} {state}; expected {FILES}")
-    columns, rows = table_rows(path, bad)
+    columns, rows = read_table(path, bad)
     if missing := [name for name in COLUMNS if name not in columns]:
         raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(columns) or 'none'})")
     chosen = {name: name if name in columns else None for name in (*COLUMNS, "cluster", PROPERTY_COLUMN)}
-    refuse_misspelt(path, columns, {name: (name,) for name in chosen}, chosen)
-    for said in unread_columns_message(path, columns, chosen):
-        log.warning("%s", said)
+    refuse_misspelt_columns(path, columns, {name: (name,) for name in chosen}, chosen)
+    for message in unread_columns_message(path, columns, chosen):
+        log.warning("%s", message)
     for line, row in rows:
         try:
-            of_property = property_of_row(row, columns, given)
-            q1, q2, doc1, doc2 = (checked_text(name, row.get(name)) for name in COLUMNS)
+            of_property = property_of_row(row, columns, property_of_all)
+            q1, q2, doc1, doc2 = (check_text(name, row.get(name)) for name in COLUMNS)
             for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
                 if one == two:
                     raise ValueError(f"{name} and {other} are the same text, so there is no contrast")
             cluster = row.get("cluster")
-            yield ContestRow((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), of_property)
+            yield PropertyRow((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), of_property)
         except ValueError as error:
             bad(path, line, str(error))

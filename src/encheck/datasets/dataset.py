@@ -10,7 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from encheck.datasets.clusters import clusters_of, near_duplicates, sample_clusters, shares_of
+from encheck.datasets.clusters import (
+    assign_clusters,
+    find_first_near_duplicates,
+    hash_shared_sentences,
+    sample_clusters,
+)
 from encheck.datasets.collection import Collection
 from encheck.datasets.pair_table import SampledPairs
 from encheck.datasets.reader import PairRow
@@ -26,14 +31,16 @@ from encheck.system.typed_files import Count
 from encheck.types import Group, content_hash
 
 REFERENCE_PAIRS = 2_000
-SENTENCES = 50_000  # sentences for random pairs
-TEXTS = 500
+MAX_SENTENCES = 50_000  # sentences for random pairs
+MAX_TEXTS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class WholeDataSummary:
-    """A summary of data in shards: the number of all pairs, which checks of labelled pairs use, and of skipped
-    malformed rows, and the engine with its kind and number of workers.
+class ShardedPairsSummary:
+    """A summary of data in shards for results.json.
+
+    `pairs` counts all pairs, which the checks of labelled pairs use; `skipped` counts malformed rows. `engine` has the
+    engine's kind and its number of workers.
     """
 
     pairs: Count
@@ -44,7 +51,7 @@ class WholeDataSummary:
     engine: Mapping[str, int | str]
 
 
-class WholeData(ABC):
+class ShardedPairs(ABC):
     """All labelled pairs of data that do not fit in memory, and the items of checks on them.
 
     `sentences` has (text, cluster) of the texts used for calibration.
@@ -54,19 +61,19 @@ class WholeData(ABC):
     sentences: Sequence[tuple[str, str]]
 
     @abstractmethod
-    def described(self) -> WholeDataSummary:
+    def summarise(self) -> ShardedPairsSummary:
         """The summary in results.json."""
 
     @abstractmethod
-    def two_classes(self, negative: Sequence[SentencePair] | None = None) -> Items:
+    def classification_items(self, negative: Sequence[SentencePair] | None = None) -> Items:
         """Paraphrases, and the data's own negatives or the given ones; NothingToMeasure if either class is missing."""
 
     @abstractmethod
-    def both_orders(self) -> Items:
+    def both_order_items(self) -> Items:
         """Labelled pairs in both orders; NothingToMeasure without both labels."""
 
     @abstractmethod
-    def graded(self) -> Items:
+    def graded_items(self) -> Items:
         """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
 
 
@@ -94,7 +101,7 @@ class Dataset:
     contrasts: tuple[Contrast, ...] = ()
     tasks: Mapping[str, tuple[Classified, ...]] = field(default_factory=dict)
     properties: Mapping[str, tuple[Triplet | Contrast, ...]] = field(default_factory=dict)
-    whole: WholeData | None = None
+    whole: ShardedPairs | None = None
 
     @property
     def labels(self) -> dict[str, int]:
@@ -116,7 +123,7 @@ class Dataset:
         own = (f"{name}{one.id}{one.cluster}" for name, some in self.properties.items() for one in some)
         return content_hash(*pairs, *variants, *contrasts, *texts, *sorted_out, *own)
 
-    def quick_part(self) -> Self:
+    def select_quick_groups(self) -> Self:
         """The groups for a quick run, with their pairs; the whole data set if no group is marked."""
         groups = tuple(g for g in self.groups if g.is_quick)
         if not groups:
@@ -125,7 +132,7 @@ class Dataset:
         pairs = tuple(p for p in self.pairs if p.first in sources)
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
-    def part(self, clusters: Container[str]) -> Self:
+    def select_clusters(self, clusters: Container[str]) -> Self:
         """The pairs, groups, contrasts and triplets of these clusters, without collections and tasks."""
         return replace(
             self,
@@ -143,41 +150,41 @@ class Dataset:
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
-        """(cluster, text) of articles' passages, or of the anchors of triplets, at most `TEXTS`, chosen by their hash.
+        """(cluster, text) of up to `MAX_TEXTS` passages of articles, or anchors of triplets, chosen by their hash.
 
         Empty for other data.
         """
         passages = self.collection.passages if self.collection else ()
         anchors = (one for some in self.properties.values() for one in some if isinstance(one, Triplet))
         every = dict.fromkeys((one.cluster, one.source) for one in anchors)
-        found = [*((one.article, one.text) for one in passages), *every]
-        return tuple(sorted(found, key=lambda one: content_hash(one[1]))[:TEXTS])
+        texts = [*((one.article, one.text) for one in passages), *every]
+        return tuple(sorted(texts, key=lambda one: content_hash(one[1]))[:MAX_TEXTS])
 
-    def reference(
-        self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS, apart: bool = True
+    def draw_random_pairs(
+        self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS, no_shared_word: bool = True
     ) -> tuple[SentencePair, ...]:
-        """Random pairs of this data's sentences from different clusters; if `apart`, they share no content word.
+        """Draw up to `count` random pairs of sentences from different clusters, no pair in both orders.
 
-        As many as possible up to `count`, no pair in both orders; the same for the same seed and purpose. If there are
-        more than `SENTENCES`, they come from the texts with the smallest hashes.
+        With `no_shared_word`, the sentences of a pair share no content word. The same seed and purpose give the same
+        pairs. If the data have more than `MAX_SENTENCES` sentences, those with the smallest hashes are used.
         """
         sentences = self._sentences
         rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
-        found: dict[tuple[str, str], SentencePair] = {}
+        pairs: dict[tuple[str, str], SentencePair] = {}
         for _ in range(20 * count if len(sentences) > 1 else 0):
             (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
-            known = (first, second) in found or (second, first) in found
+            known = (first, second) in pairs or (second, first) in pairs
             if (
                 cluster != other
                 and first != second
                 and not known
-                and not (apart and bool(content_words(first) & content_words(second)))
+                and not (no_shared_word and bool(content_words(first) & content_words(second)))
             ):
                 name = ItemId.of(self.name, content_hash(first, second), "random", 1, purpose, 0)
-                found[first, second] = SentencePair(name, first, second, 0, cluster, second_cluster=other)
-                if len(found) == count:
+                pairs[first, second] = SentencePair(name, first, second, 0, cluster, second_cluster=other)
+                if len(pairs) == count:
                     break
-        return tuple(found.values())
+        return tuple(pairs.values())
 
     @cached_property
     def _sentences(self) -> list[tuple[str, str]]:
@@ -185,11 +192,11 @@ class Dataset:
         if self.whole is not None:
             return sorted(self.whole.sentences)
         of_groups, of_pairs = ((g.source, g.cluster) for g in self.groups), ((p.first, p.cluster) for p in self.pairs)
-        found = {*of_groups, *of_pairs, *((text, cluster) for cluster, text in self.texts)}
-        if len(found) > SENTENCES:
-            texts = set(sorted({text for text, _ in found}, key=content_hash)[:SENTENCES])
-            found = {one for one in found if one[0] in texts}
-        return sorted(found)
+        texts_with_clusters = {*of_groups, *of_pairs, *((text, cluster) for cluster, text in self.texts)}
+        if len(texts_with_clusters) > MAX_SENTENCES:
+            texts = set(sorted({text for text, _ in texts_with_clusters}, key=content_hash)[:MAX_SENTENCES])
+            texts_with_clusters = {one for one in texts_with_clusters if one[0] in texts}
+        return sorted(texts_with_clusters)
 
 
 def pair_fingerprint(item: str, label: int | None, score: float | None) -> str:
@@ -211,26 +218,30 @@ def dataset_from_rows(
     A sample is drawn after splitting: `sample` clusters of the test part, which is measured, and as many of the
     validation part, which sets thresholds. Data without a test part are sampled as a whole.
     """
-    clusters = clusters_of(rows)
-    kept = list(zip(rows, clusters, strict=True))
+    clusters = assign_clusters(rows)
+    sampled_rows = list(zip(rows, clusters, strict=True))
     if sample is not None and len(set(clusters)) > sample:
-        splits = {row.split for row, _ in kept}
+        splits = {row.split for row, _ in sampled_rows}
         parts = [TEST, VALIDATION] if splits & TEST else [splits]
-        chosen = [sample_clusters((c for row, c in kept if row.split in part), sample, seed=seed) for part in parts]
+        chosen = [
+            sample_clusters((c for row, c in sampled_rows if row.split in part), sample, seed=seed) for part in parts
+        ]
         wanted = list(zip(parts, chosen, strict=True))
-        kept = [(row, c) for row, c in kept if any(row.split in part and c in some for part, some in wanted)]
-    return _dataset_of_pairs(name, kept, licence, rows=len(rows), skipped=skipped)
+        sampled_rows = [
+            (row, c) for row, c in sampled_rows if any(row.split in part and c in some for part, some in wanted)
+        ]
+    return _dataset_of_pairs(name, sampled_rows, licence, rows=len(rows), skipped=skipped)
 
 
-def dataset_from_sample(name: str, kept: SampledPairs, *, licence: str = "") -> Dataset:
+def dataset_from_sample(name: str, sample: SampledPairs, *, licence: str = "") -> Dataset:
     """The data set that `dataset_from_rows` would make of all rows, from the sampled ones."""
-    return _dataset_of_pairs(name, kept.rows, licence, rows=kept.of, skipped=kept.skipped)
+    return _dataset_of_pairs(name, sample.rows, licence, rows=sample.total_rows, skipped=sample.skipped)
 
 
 def _dataset_of_pairs(
-    name: str, kept: Iterable[tuple[PairRow, str]], licence: str, *, rows: int, skipped: Sequence[str]
+    name: str, rows_with_clusters: Iterable[tuple[PairRow, str]], licence: str, *, rows: int, skipped: Sequence[str]
 ) -> Dataset:
-    pairs = tuple(_sentence_pairs(name, list(kept)))
+    pairs = tuple(_make_sentence_pairs(name, list(rows_with_clusters)))
     groups = tuple(
         Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in pairs if p.label == 1
     )
@@ -239,9 +250,9 @@ def _dataset_of_pairs(
     return Dataset(name, pairs, groups, licence, rows, skipped=tuple(skipped), sampled=sampled, universe=universe)
 
 
-def _sentence_pairs(name: str, rows: Sequence[tuple[PairRow, str]]) -> Iterable[SentencePair]:
+def _make_sentence_pairs(name: str, rows: Sequence[tuple[PairRow, str]]) -> Iterable[SentencePair]:
     seen: Counter[str] = Counter()
-    every = shares_of([row for row, _ in rows])
+    every = hash_shared_sentences([row for row, _ in rows])
     for (row, cluster), shares in zip(rows, every, strict=True):
         key = content_hash(row.first, row.second)
         item = pair_id(name, key, seen[key])
@@ -268,18 +279,24 @@ class ClassifiedText(NamedTuple):
 Tasks = Mapping[str, Sequence[ClassifiedText]]  # by their names
 
 
-def with_tasks(dataset: Dataset, found: Tasks, *, sample: int | None, seed: int) -> Dataset:
+def add_classification_tasks(dataset: Dataset, tasks: Tasks, *, sample: int | None, seed: int) -> Dataset:
     """The data with these tasks, with at most `sample` clusters in each part of a task (None: all of them)."""
-    made = {name: tuple(_classified(dataset.name, name, rows, sample, seed)) for name, rows in found.items()}
-    count = sum(map(len, found.values()))
-    sampled = dataset.sampled or sum(map(len, made.values())) < count
-    return replace(dataset, tasks=made, rows=dataset.rows + count, sampled=sampled)
+    items_by_task = {
+        name: tuple(_make_classified_items(dataset.name, name, rows, sample, seed)) for name, rows in tasks.items()
+    }
+    count = sum(map(len, tasks.values()))
+    sampled = dataset.sampled or sum(map(len, items_by_task.values())) < count
+    return replace(dataset, tasks=items_by_task, rows=dataset.rows + count, sampled=sampled)
 
 
-def _classified(
+def _make_classified_items(
     data: str, task: str, rows: Sequence[ClassifiedText], sample: int | None, seed: int
 ) -> Iterator[Classified]:
-    clusters = _text_clusters(rows)
+    if any(row.second for row in rows):
+        clusters = assign_clusters([PairRow(row.text, row.second, None, row.split) for row in rows])
+    else:
+        first = find_first_near_duplicates([row.text for row in rows])
+        clusters = [content_hash(rows[at].text) for at in first]
     parts: dict[str, set[str]] = {}
     for row, cluster in zip(rows, clusters, strict=True):
         parts.setdefault(row.split, set()).add(cluster)
@@ -292,10 +309,3 @@ def _classified(
             item = ItemId.of(data, key, task, 1, "data", seen[key])
             yield Classified(item, row.text, row.second, row.label, cluster, row.split)
             seen[key] += 1
-
-
-def _text_clusters(rows: Sequence[ClassifiedText]) -> list[str]:
-    """The cluster of each text: near-duplicates from any part, and pairs that share a sentence, are one cluster."""
-    if any(row.second for row in rows):
-        return clusters_of([PairRow(row.text, row.second, None, row.split) for row in rows])
-    return [content_hash(rows[first].text) for first in near_duplicates([row.text for row in rows])]

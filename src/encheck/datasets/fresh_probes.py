@@ -16,7 +16,7 @@ from importlib import resources
 from itertools import accumulate
 from random import Random
 
-from encheck.language.numbers.numerals import ordinal, spelled, spelled_ordinal
+from encheck.language.numbers.numerals import ordinal_in_digits, spell_number, spell_ordinal
 from encheck.types import Edit, Group, Variant, content_hash
 
 BEGIN = re.compile(r"(?:^|(?<=\w\w[.!?] ))\W*[a-zß-ÿ]")
@@ -45,10 +45,10 @@ RANGES = (
     (1, 2), (2, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 7), (5, 8), (6, 8), (7, 10), (8, 10), (10, 12), (12, 15),
     (15, 20), (20, 25), (25, 30),
 )  # fmt: skip
-LISTED = "@"
+LIST_REFERENCE = "@"
 GAP = "[]"
 FORMS_IN_CLAUSES = {"number", "name"}  # their gap is part of a clause; in all others it is a whole clause
-A_FRAME = 6  # groups
+GROUPS_PER_FRAME = 6  # groups
 TRIES = 200
 GENERATOR = "fresh"
 SPLIT = "gate"  # unseen texts decide
@@ -57,10 +57,10 @@ Values = dict[str, str]
 
 
 @lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
-def word_edits(source: str, text: str) -> tuple[Edit, ...]:
+def diff_words(source: str, text: str) -> tuple[Edit, ...]:
     """The edits that turn the source into the text, word by word.
 
-    >>> word_edits("a red car", "a blue car")
+    >>> diff_words("a red car", "a blue car")
     (Edit(start=2, end=5, text='blue'),)
     """
     old, new = TOKEN.findall(source), TOKEN.findall(text)
@@ -69,25 +69,25 @@ def word_edits(source: str, text: str) -> tuple[Edit, ...]:
     return tuple(Edit(starts[i], starts[j], "".join(new[k:m])) for tag, i, j, k, m in codes if tag != "equal")
 
 
-def spoken(number: int) -> str:
+def number_in_words(number: int) -> str:
     """The number in words, from 0 to 999.
 
-    >>> spoken(45), spoken(120)
+    >>> number_in_words(45), number_in_words(120)
     ('forty-five', 'a hundred and twenty')
     """
-    words = spelled(number)
+    words = spell_number(number)
     return words.replace("one", "a", 1) if 100 <= number < 200 else words
 
 
 @cache
-def _fixed_notations() -> Mapping[str, list[Pair]]:
+def _values_by_notation() -> Mapping[str, list[Pair]]:
     """The values of each notation in order, each written in two ways."""
 
     def smaller(unit: str, small: str, least: int) -> list[Pair]:
         """Amounts below one unit, written in the unit and in thousandths of it, in steps of five hundredths."""
         return [(f"{part / 100:g} {unit}", f"{part}0 {small}") for part in range(least, 100, 5)]
 
-    halves = {number: f"{spoken(number)} and a half" for number in range(1, 15)}
+    halves = {number: f"{number_in_words(number)} and a half" for number in range(1, 15)}
 
     def and_a_half(unit: str, word: str) -> list[Pair]:
         return [(f"{number}.5 {unit}", f"{halves[number]} {word}") for number in range(1, 10)]
@@ -95,23 +95,26 @@ def _fixed_notations() -> Mapping[str, list[Pair]]:
     pence = [(pounds, tens) for pounds in range(1, 10) for tens in range(2, 10)]
     clock = []
     for hour in range(1, 12):
-        clock += [(f"quarter past {spoken(hour)}", f"{hour}:15"), (f"half past {spoken(hour)}", f"{hour}:30")]
-        clock += [(f"quarter to {spoken(hour + 1)}", f"{hour}:45")]
+        clock += [
+            (f"quarter past {number_in_words(hour)}", f"{hour}:15"),
+            (f"half past {number_in_words(hour)}", f"{hour}:30"),
+        ]
+        clock += [(f"quarter to {number_in_words(hour + 1)}", f"{hour}:45")]
     return {
         "kilograms": [*smaller("kg", "g", 5), *and_a_half("kg", "kilograms")],
         "kilometres": [*smaller("km", "metres", 5), *and_a_half("km", "kilometres")],
         "metres": [*((f"0.{d} m", f"{d}0 cm") for d in range(3, 10)), *and_a_half("m", "metres")],
         "litres": [*smaller("litres", "ml", 25), *and_a_half("litres", "litres")],
         "hours": [(words, f"{minutes} minutes") for minutes, words in MINUTES.items()],
-        "days": [(f"{spoken(days)} days", f"{24 * days} hours") for days in range(2, 11)],
-        "weeks": [(f"{spoken(weeks)} weeks", f"{7 * weeks} days") for weeks in range(2, 16)],
+        "days": [(f"{number_in_words(days)} days", f"{24 * days} hours") for days in range(2, 11)],
+        "weeks": [(f"{number_in_words(weeks)} weeks", f"{7 * weeks} days") for weeks in range(2, 16)],
         "years": [(words, f"{months} months") for months, words in MONTHS_LONG.items()],
         "millions": [(f"$1.{tenths} million", f"$1,{tenths}00,000") for tenths in range(1, 10)],
         "pence": [
-            (f"£{pounds}.{tens}0", f"{spoken(pounds)} pound{'s' * (pounds > 1)} {spoken(10 * tens)}")
+            (f"£{pounds}.{tens}0", f"{number_in_words(pounds)} pound{'s' * (pounds > 1)} {number_in_words(10 * tens)}")
             for pounds, tens in pence
         ],
-        "euros": [(f"€{n}", f"{spoken(n)} euros") for n in (*range(15, 100, 5), *range(120, 500, 30))],
+        "euros": [(f"€{n}", f"{number_in_words(n)} euros") for n in (*range(15, 100, 5), *range(120, 500, 30))],
         "percent": [(f"{share}%", words) for share, words in SHARES.items()],
         "halves-percent": [
             *((f"{share:g}%", words) for share, words in PERCENT_PARTS),
@@ -119,18 +122,18 @@ def _fixed_notations() -> Mapping[str, list[Pair]]:
         ],
         "halves": [(f"{number}.5", halves[number]) for number in range(1, 10)],
         "clock": clock,
-        "range": [(f"{spoken(low)} to {spoken(high)}", f"{low}–{high}") for low, high in RANGES],
-        "ordinal": [(spelled_ordinal(number), ordinal(number)) for number in range(4, 21)],
+        "range": [(f"{number_in_words(low)} to {number_in_words(high)}", f"{low}–{high}") for low, high in RANGES],
+        "ordinal": [(spell_ordinal(number), ordinal_in_digits(number)) for number in range(4, 21)],
         "version": [(f"version {number}.0", f"v{number}") for number in range(2, 20)],
-        "bounds": [(f"at least {spoken(number)}", f"{number} or more") for number in range(4, 25)],
-        "thousands": [(f"{number},000", f"{spoken(number)} thousand") for number in range(2, 20)],
-        "count": [(spoken(number), f"{number}") for number in range(2, 41)],
+        "bounds": [(f"at least {number_in_words(number)}", f"{number} or more") for number in range(4, 25)],
+        "thousands": [(f"{number},000", f"{number_in_words(number)} thousand") for number in range(2, 20)],
+        "count": [(number_in_words(number), f"{number}") for number in range(2, 41)],
         "decades": [(f"the {name}", f"the 19{2 + number}0s") for number, name in enumerate(DECADES)],
-        "centuries": [(f"the {ordinal(number)} century", f"the {number - 1}00s") for number in range(12, 20)],
+        "centuries": [(f"the {ordinal_in_digits(number)} century", f"the {number - 1}00s") for number in range(12, 20)],
     }
 
 
-def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
+def draw_two_values(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
     """Two values in both notations, and their distance in the order of the values: near, middle or far.
 
     KeyError for an unknown notation.
@@ -147,9 +150,12 @@ def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
         values = [(f"the {name} quarter of {year}", f"Q{number} {year}") for number, name in enumerate(QUARTERS, 1)]
     elif notation == "limits":
         k = rng.randrange(3, 13)
-        values = [(f"at least {spoken(k)}", f"{k} or more"), (f"at most {spoken(k)}", f"{k} or fewer")]
+        values = [
+            (f"at least {number_in_words(k)}", f"{k} or more"),
+            (f"at most {number_in_words(k)}", f"{k} or fewer"),
+        ]
     else:
-        values = _fixed_notations()[notation]
+        values = _values_by_notation()[notation]
     size, count = rng.choice(SIZES), len(values)
     least, most = {
         "near": (1, 1), "middle": (2, max(2, count // 4)), "far": (max(count // 3, 1), count),
@@ -157,7 +163,7 @@ def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
     first = rng.randrange(count)
     others = [i for i in range(count) if least <= abs(i - first) <= most]
     if not others:
-        return draw_number(notation, rng)
+        return draw_two_values(notation, rng)
     return values[first], values[rng.choice(others)], size
 
 
@@ -193,52 +199,52 @@ class ProbeFrame:
         return f"fresh-{self.phenomenon}-{content_hash(self.template)[:8]}"
 
 
-def clause_alone(frame: ProbeFrame) -> ProbeFrame | None:
+def reduce_frame_to_clause(frame: ProbeFrame) -> ProbeFrame | None:
     """The frame reduced to its clause; None if the gap is not a clause, or refers to the rest of the sentence."""
     needs_more = frame.form.name in FORMS_IN_CLAUSES or "{" in frame.template
     return None if needs_more else replace(frame, template=f"{GAP}.")
 
 
 @cache
-def probe_frames() -> tuple[ProbeFrame, ...]:
+def load_probe_frames() -> tuple[ProbeFrame, ...]:
     """All frames, in the order of the file."""
     forms = {
         name: GapForm(name, first, second, candidate, tuple(exchanged.split()), kept, changed)
-        for name, first, second, candidate, exchanged, kept, changed in _tsv_rows("forms")
+        for name, first, second, candidate, exchanged, kept, changed in _read_package_tsv("forms")
     }
-    lists = dict(_tsv_rows("lists"))
+    lists = dict(_read_package_tsv("lists"))
     frames = []
-    for phenomenon, form, template, *given in _tsv_rows("frames"):
+    for phenomenon, form, template, *given in _read_package_tsv("frames"):
         fillers = {}
         for text in given:
             name, _, options = text.partition("=")
-            listed = lists[options.removeprefix(LISTED)] if options.startswith(LISTED) else options
+            listed = lists[options.removeprefix(LIST_REFERENCE)] if options.startswith(LIST_REFERENCE) else options
             fillers[name] = tuple(option.strip() for option in listed.split(";"))
         frames.append(ProbeFrame(phenomenon, forms[form], template, fillers))
     return tuple(frames)
 
 
-def _tsv_rows(name: str) -> list[list[str]]:
+def _read_package_tsv(name: str) -> list[list[str]]:
     """The rows of a table of this package, without its header."""
     text = (resources.files("encheck.datasets") / "fresh" / f"{name}.tsv").read_text("utf-8")
     return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
 
 
 @cache
-def fresh_groups(seed: int) -> tuple[Group, ...]:
+def generate_fresh_groups(seed: int) -> tuple[Group, ...]:
     """The groups of this seed: as many per frame as its fillers allow, at most six, without repeated texts."""
     taken: set[str] = set()
     groups: list[Group] = []
-    for frame in probe_frames():
-        rng, made = Random(f"{seed}/{frame.id}"), 0  # noqa: S311 - no secret
+    for frame in load_probe_frames():
+        rng, count = Random(f"{seed}/{frame.id}"), 0  # noqa: S311 - no secret
         for _ in range(TRIES):
             group = fill_frame(frame, rng)
             texts = {group.source, *(variant.text for variant in group.variants)} if group else taken
             if group and not texts & taken:
                 taken |= texts
-                made += 1
+                count += 1
                 groups.append(group)
-            if made == A_FRAME:
+            if count == GROUPS_PER_FRAME:
                 break
     return tuple(groups)
 
@@ -248,20 +254,23 @@ def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
 
     With two sources, the second is the mirror. The changed text has its meaning; the kept text does not.
     """
-    form, values = frame.form, _filler_values(frame, rng)
-    sources = [_frame_text(frame, one, values, values) for one in (form.first, form.second)]
+    form, values = frame.form, _draw_filler_values(frame, rng)
+    sources = [_fill_gap(frame, one, values, values) for one in (form.first, form.second)]
     pairs = list(zip(form.exchanged[::2], form.exchanged[1::2], strict=True))
     meanings = [values, (values | {one: values[other] for pair in pairs for one, other in (pair, pair[::-1])})]
     turn = rng.choice([1, -1])
     (source, mirror), (meant, other) = sources[::turn], meanings[::turn]
-    kept, changed = (_frame_text(frame, form.candidate, values, meaning) for meaning in (meant, other))
+    kept, changed = (_fill_gap(frame, form.candidate, values, meaning) for meaning in (meant, other))
     if len({source, mirror, kept, changed}) < len((source, mirror, kept, changed)):
         return None
-    name, why = frame.phenomenon, form.changed.format(**meant)
-    variants = (
-        _fresh_variant(source, kept, f"{name}_kept", f"{form.name}: {form.kept.format(**meant)}"),
-        _fresh_variant(source, changed, name, f"{form.name}: {why}"),
-        _fresh_variant(source, mirror, f"{name}_mirror", f"{form.name}: {why}"),
+    name = frame.phenomenon
+    variants = tuple(
+        Variant(text, relation, 1, diff_words(source, text), GENERATOR, f"{form.name}: {reason}")
+        for text, relation, reason in (
+            (kept, f"{name}_kept", form.kept.format(**meant)),
+            (changed, name, form.changed.format(**meant)),
+            (mirror, f"{name}_mirror", form.changed.format(**meant)),
+        )
     )
     return Group(
         f"{frame.id}-{content_hash(source)[:8]}",
@@ -275,24 +284,20 @@ def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
     )
 
 
-def _fresh_variant(source: str, text: str, relation: str, why: str) -> Variant:
-    return Variant(text, relation, 1, word_edits(source, text), GENERATOR, why)
-
-
-def _frame_text(frame: ProbeFrame, form: str, values: Values, inside: Values) -> str:
+def _fill_gap(frame: ProbeFrame, form: str, values: Values, inside: Values) -> str:
     """The sentence of a frame, with this form in its gap."""
     return BEGIN.sub(
         lambda found: found[0].upper(), frame.template.format(**values).replace(GAP, form.format(**inside))
     )
 
 
-def _filler_values(frame: ProbeFrame, rng: Random) -> Values:
+def _draw_filler_values(frame: ProbeFrame, rng: Random) -> Values:
     """A value for each filler: a+b are two options, v/w the two halves of one, n|m these in either order."""
     values = dict(ORDINALS)
     for name, options in frame.fillers.items():
         if name == "number":
             # `n` and `o` are in one notation, `m` and `p` in the other
-            *pairs, size = draw_number(options[0], rng)
+            *pairs, size = draw_two_values(options[0], rng)
             turn = rng.choice([1, -1])
             (n, m), (o, p) = (pair[::turn] for pair in pairs)
             values |= {"n": n, "m": m, "o": o, "p": p, "size": size}

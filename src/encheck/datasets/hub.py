@@ -10,6 +10,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,10 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    binary_label,
-    checked_score,
-    made_rows,
-    warn_unless_published,
+    binary_label_or_none,
+    make_checked_rows,
+    parse_score,
+    warn_unless_published_counts,
 )
 from encheck.errors import DataError
 
@@ -62,13 +63,13 @@ class Hub:
         except ImportError as error:
             raise DataError("--data NAME:hub needs the library datasets: pip install 'encheck[hub]'") from error
         try:
-            found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
+            splits: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
         except Exception as error:  # errors of the library, the hub and the network
             raise DataError(
                 f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
                 f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
             ) from error
-        for name, rows in found.items():
+        for name, rows in splits.items():
             where = Path(f"{self.repo}@{self.revision[:12]}", self.config or "", name)
             missing = {self.first, self.second, self.label or self.score} - set(rows.column_names)
             if missing:
@@ -77,26 +78,23 @@ class Hub:
                     f"{', '.join(sorted(missing))}"
                 )
             counts: Counter[str] = Counter()
-            for row in made_rows(where, self._published(rows), partial(self._row, split=name), bad=bad):
+            if self.listed:
+                columns = (self.first, self.second, self.label)
+                listed = ([value for row in rows for value in row[column]] for column in columns)
+                rows = [dict(zip(columns, values, strict=True)) for values in zip(*listed, strict=True)]
+            published = ((n, row) for n, row in enumerate(rows, 1) if not (self.label and str(row[self.label]) == "-1"))
+            for row in make_checked_rows(where, published, partial(self._make_row, split=name), bad=bad):
                 counts[str(row.label)] += 1
                 yield row
-            warn_unless_published(name, counts, self.expected)
+            warn_unless_published_counts(name, counts, self.expected)
 
-    def _published(self, rows: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """(number, row) of the rows with a published label."""
-        if self.listed:
-            columns = (self.first, self.second, self.label)
-            listed = ([value for row in rows for value in row[name]] for name in columns)
-            rows = [dict(zip(columns, values, strict=True)) for values in zip(*listed, strict=True)]
-        return ((n, row) for n, row in enumerate(rows, 1) if not (self.label and str(row[self.label]) == "-1"))
-
-    def _row(self, fields: Mapping[str, Any], *, split: str) -> PairRow:
+    def _make_row(self, fields: Mapping[str, Any], *, split: str) -> PairRow:
         first, second, named = fields[self.first], fields[self.second], SPLITS.get(split, split)
         if self.score:
-            score = checked_score(str(fields[self.score]), self.low, self.high)
+            score = parse_score(str(fields[self.score]), self.low, self.high)
             label = None if self.positive is None else int(score >= self.positive)
             return PairRow(first, second, label, named, score=score)
-        label = binary_label(fields[self.label])
+        label = binary_label_or_none(fields[self.label])
         if label is None:
             raise ValueError(f"the label is {fields[self.label]!r:.60}, but should be 0 or 1")
         return PairRow(first, second, label, named)
@@ -114,54 +112,42 @@ class Hubs:
             yield from (row._replace(split=f"{name}/{row.split}") for row in part.read(bad))
 
 
-def hub_folder(spec: str, *, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
+def fetch_hub_folder(spec: str, *, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
     """The folder of `OWNER/NAME@COMMIT` in the hub's cache, fetched if necessary.
 
     `patterns` select the files, `is_whole` checks that a folder is complete. DataError for any other specification, and
     if the hub cannot be reached.
     """
-    found = SPEC.fullmatch(spec)
-    if found is None:
+    match = SPEC.fullmatch(spec)
+    if match is None:
         raise DataError(
             f"--data=retrieval:{HUB_PREFIX}{spec} should be retrieval:{HUB_PREFIX}OWNER/NAME@COMMIT, with all 40 "
             "hex digits of a commit of the data set: branches and tags move"
         )
-    repo, commit = found["repo"], found["commit"]
-    cached = _cached_folder(repo, commit, patterns)
-    return cached if cached and is_whole(cached) else _downloaded_folder(repo, commit, patterns, is_whole)
-
-
-def _cached_folder(repo: str, commit: str, patterns: Sequence[str]) -> Path | None:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    try:
-        return Path(
-            snapshot_download(
-                repo, repo_type="dataset", revision=commit, allow_patterns=list(patterns), local_files_only=True
-            )
-        )
-    except (LocalEntryNotFoundError, OSError, ValueError):
-        return None
-
-
-def _downloaded_folder(repo: str, commit: str, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
+    repo, commit = match["repo"], match["commit"]
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
+    download = partial(snapshot_download, repo, repo_type="dataset", revision=commit, allow_patterns=list(patterns))
+    cached = None
+    with suppress(LocalEntryNotFoundError, OSError, ValueError):
+        cached = Path(download(local_files_only=True))
+    if cached and is_whole(cached):
+        return cached
     try:
-        folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=list(patterns)))
+        folder = Path(download())
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise DataError(_unavailable(repo, commit, reason)) from error
+        raise DataError(_unavailable_message(repo, commit, reason)) from error
     if not is_whole(folder):
-        held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
-        raise DataError(_unavailable(repo, commit, f"the download holds {held}, which is not a whole collection"))
+        content = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+        reason = f"the download holds {content}, which is not a whole collection"
+        raise DataError(_unavailable_message(repo, commit, reason))
     log.warning("%s at %s was fetched from the hub", repo, commit[:12])
     return folder
 
 
-def _unavailable(repo: str, commit: str, reason: str) -> str:
+def _unavailable_message(repo: str, commit: str, reason: str) -> str:
     return (
         f"{repo} at {commit[:12]} is not complete in the hub's cache, and cannot be downloaded ({reason:.200}). On a "
         f"machine with a network: hf download {repo} --repo-type dataset --revision {commit} --local-dir FOLDER. "

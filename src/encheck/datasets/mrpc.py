@@ -16,10 +16,10 @@ from encheck.datasets.reader import (
     Expected,
     PairRow,
     SplitReaders,
-    as_published,
-    files_of,
-    pair_rows,
-    tab_rows,
+    find_files,
+    make_pair_rows,
+    read_tab_rows,
+    yield_and_check_counts,
 )
 from encheck.errors import DataError
 
@@ -53,52 +53,54 @@ Numbered = Sequence[tuple[int, list[str]]]
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: Quality, #1 ID, #2 ID, #1 String, #2 String, tabs, no quoting."""
-    for file, split in files_of(path, SPLITS, what="mrpc"):
-        rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]
+    for file, split in find_files(path, SPLITS, data_set="mrpc"):
+        rows = [*read_tab_rows(file, columns=5, header=HEADER, bad=bad)]
         cut = max(0, len(rows) - VALIDATION_ROWS) if split == "train" else len(rows)
-        yield from _pairs(file, {split: rows[:cut], "validation": rows[cut:]}, bad)
+        yield from _make_pairs(file, {split: rows[:cut], "validation": rows[cut:]}, bad)
 
 
-def glue(path: Path, bad: BadRows) -> Iterator[PairRow]:
+def read_with_glue_validation(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same pairs with GLUE's validation part: the pairs of dev_ids.tsv, which its script downloads into MRPC's
     folder.
 
     A line has the two ids of a pair, separated by a tab. DataError if the file is missing or names other pairs.
     """
-    for file, split in files_of(path, SPLITS, what="mrpc"):
-        rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]
+    for file, split in find_files(path, SPLITS, data_set="mrpc"):
+        rows = [*read_tab_rows(file, columns=5, header=HEADER, bad=bad)]
         if split != "train":
-            yield from _pairs(file, {split: rows}, bad)
+            yield from _make_pairs(file, {split: rows}, bad)
             continue
-        chosen = _dev_ids(file.with_name(DEV_IDS), rows)
+        chosen = _read_dev_ids(file.with_name(DEV_IDS), rows)
         parts = {"train": [row for row in rows if (row[1][1], row[1][2]) not in chosen]}
-        yield from _pairs(file, parts | {"validation": [row for row in rows if (row[1][1], row[1][2]) in chosen]}, bad)
+        yield from _make_pairs(
+            file, parts | {"validation": [row for row in rows if (row[1][1], row[1][2]) in chosen]}, bad
+        )
 
 
-READINGS: SplitReaders = {"glue": glue}
+READINGS: SplitReaders = {"glue": read_with_glue_validation}
 
 
-def _pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[PairRow]:
+def _make_pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[PairRow]:
     """The rows of each part; the whole file is compared with the published counts."""
-    made = (
+    pairs = (
         row
         for split, rows in parts.items()
-        for row in pair_rows(file, ((n, (f[3], f[4], f[0], None)) for n, f in rows), split=split, bad=bad)
+        for row in make_pair_rows(file, ((n, (f[3], f[4], f[0], None)) for n, f in rows), split=split, bad=bad)
     )
-    return as_published(file, made, EXPECTED)
+    return yield_and_check_counts(file, pairs, EXPECTED)
 
 
-def _dev_ids(file: Path, rows: Numbered) -> set[tuple[str, str]]:
+def _read_dev_ids(file: Path, rows: Numbered) -> set[tuple[str, str]]:
     if not file.exists():
         raise DataError(
             f"mrpc@glue: {file} does not exist. It lists the {GLUE_ROWS} pairs of GLUE's validation part, two ids per "
             "line; GLUE's script download_glue_data.py fetches it. --data mrpc:PATH takes the last 500 rows instead"
         )
-    found = {(first, second) for _, (first, second) in tab_rows(file, columns=2, bad=BadRows(remedy="Get it again"))}
-    if missing := len(found - {(fields[1], fields[2]) for _, fields in rows}):
+    ids = {(first, second) for _, (first, second) in read_tab_rows(file, columns=2, bad=BadRows(remedy="Get it again"))}
+    if missing := len(ids - {(fields[1], fields[2]) for _, fields in rows}):
         raise DataError(
-            f"{file} names {missing} of {len(found)} pairs that the training file lacks: is it from another corpus?"
+            f"{file} names {missing} of {len(ids)} pairs that the training file lacks: is it from another corpus?"
         )
-    if len(found) != GLUE_ROWS:
-        LOG.warning("%s names %d pairs, but GLUE's validation part has %d", file, len(found), GLUE_ROWS)
-    return found
+    if len(ids) != GLUE_ROWS:
+        LOG.warning("%s names %d pairs, but GLUE's validation part has %d", file, len(ids), GLUE_ROWS)
+    return ids

@@ -1,9 +1,9 @@
-"""Labelled pairs in columns: held in little memory, linked by shared sentences, sampled by cluster, shared by
+"""Labelled pairs in columns: table in little memory, linked by shared sentences, sampled by cluster, shared by
 processes.
 
-A million pairs are held compressed, on disk above some size. The sum of a random number per letter, which does not
+A million pairs are table compressed, on disk above some size. The sum of a random number per letter, which does not
 depend on word order, distinguishes nearly all texts; only texts with equal sums are compared by their words. Cluster
-names and the sample equal those of `clusters_of` and `sample_clusters` for the same rows.
+names and the sample equal those of `assign_clusters` and `sample_clusters` for the same rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import itertools
 import json
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -23,20 +23,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.clusters import seeded_rank, word_bag_number
+from encheck.datasets.clusters import hash_cluster_name, hash_word_bag
 from encheck.datasets.reader import PairRow
 from encheck.errors import DataError
 from encheck.statistics.clusters import component_numbers
 from encheck.system.files import expand_home, write_whole
 from encheck.types import content_hash
 
-IN_MEMORY = 32 * 2**20  # bytes held in memory before the rest goes to a temporary file
+MAX_BYTES_IN_MEMORY = 32 * 2**20  # bytes table in memory before the rest goes to a temporary file
 ROWS_AT_ONCE = 10_000
 ASCII = 128
-BLANK = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # the white space of str.split
+WHITE_SPACE = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # the white space of str.split
 ODD = np.uint64(0x9E3779B97F4A7C15)
 Numbers = NDArray[np.uint64]
-LAST = b"\xff" * 33  # after every rank
+AFTER_EVERY_RANK = b"\xff" * 33  # after every rank
 SAMPLE_COLUMNS = ("first", "second", "label", "given", "score", "cluster")
 ABOUT_SAMPLE = b"about"
 
@@ -51,7 +51,7 @@ class PairTable:
         import pyarrow
 
         self.rows = 0
-        self._file: Any = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with this
+        self._file: Any = tempfile.SpooledTemporaryFile(max_size=MAX_BYTES_IN_MEMORY)  # noqa: SIM115 - closed with this
         weakref.finalize(self, self._file.close)
         packed = pyarrow.ipc.IpcWriteOptions(compression=pyarrow.Codec("zstd", 1), use_threads=False)
         sink = pyarrow.PythonFile(self._file, mode="w")
@@ -59,7 +59,7 @@ class PairTable:
 
     def append(self, batch: Any) -> None:
         """Hold a record batch of the schema; DataError if the disk for temporary files is full."""
-        self._written(lambda: self._writer.write_batch(batch))
+        self._write_or_refuse(lambda: self._writer.write_batch(batch))
         self.rows += batch.num_rows
 
     def batches(self) -> Iterator[tuple[int, Any]]:
@@ -67,7 +67,7 @@ class PairTable:
         import pyarrow
 
         if self._writer is not None:
-            self._written(self._writer.close)
+            self._write_or_refuse(self._writer.close)
             self._writer = None
         self._file.seek(0)
         start = 0
@@ -76,7 +76,7 @@ class PairTable:
             start += batch.num_rows
 
     @staticmethod
-    def _written(write: Callable[[], object]) -> None:
+    def _write_or_refuse(write: Callable[[], object]) -> None:
         try:
             write()
         except OSError as error:
@@ -88,7 +88,7 @@ class PairTable:
 
 @cache
 def pair_schema() -> Any:
-    """The pyarrow schema of held pairs: `label` is 0, 1 or missing; a cluster is in UTF-8, with half characters."""
+    """The pyarrow schema of a `PairTable`: `label` is 0, 1 or missing; a cluster is in UTF-8, with half characters."""
     import pyarrow
 
     return pyarrow.schema(
@@ -122,16 +122,16 @@ def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class Links:
-    """What held rows share.
+    """What the rows of a table share.
 
-    `component` [rows] numbers the groups of rows that share sentences; -1 for a row that shares none. `again` counts
+    `component` [rows] numbers the groups of rows that share sentences; -1 for a row that shares none. `repeats` counts
     the rows that repeat an earlier pair word for word; `may_repeat` [rows] is true for each row that is or has such a
     repeat.
     """
 
     component: NDArray[np.int32]
     may_repeat: NDArray[np.bool_]
-    again: int
+    repeats: int
 
 
 class Linker:
@@ -141,35 +141,33 @@ class Linker:
         self._sums: list[Numbers] = []
 
     def append(self, batch: Any) -> None:
-        """Add a batch that is appended to the held rows."""
+        """Add a batch of rows that is also appended to the table."""
         if batch.num_rows:
             self._sums.append(np.stack([letter_sums(batch.column(side)) for side in (0, 1)]))
 
-    def links(self, held: PairTable) -> Links:
+    def links(self, table: PairTable) -> Links:
         """The links of all rows; reads them again only if some texts may be shared."""
         sums = np.concatenate([np.empty((2, 0), np.uint64), *self._sums], axis=1)
         self._sums.clear()
-        may_repeat = _repeated(sums[0] * ODD + sums[1])
-        shared = _repeated(sums.reshape(-1)).reshape(sums.shape)
+        may_repeat = _mark_repeated(sums[0] * ODD + sums[1])
+        shared = _mark_repeated(sums.reshape(-1)).reshape(sums.shape)
         again = 0
         if shared.any():
             pairs: list[NDArray[np.int64]] = []
-            for start, batch in held.batches():
+            for start, batch in table.batches():
                 here = slice(start, start + batch.num_rows)
                 for side in (0, 1):
                     rows = np.flatnonzero(shared[side, here])
-                    bags = _hash_numbers(word_bag_number, batch.column(side).take(rows).to_pylist())
+                    bags = np.fromiter(map(hash_word_bag, batch.column(side).take(rows).to_pylist()), np.int64)
                     sums[side, start + rows] = bags.view(np.uint64)
                 some = batch.take(np.flatnonzero(may_repeat[here]))
-                pairs.append(
-                    _hash_numbers(hash, zip(some.column(0).to_pylist(), some.column(1).to_pylist(), strict=True))
-                )
+                pairs.append(np.fromiter(map(hash, zip(*_both_texts(some), strict=True)), np.int64))
             every = np.concatenate(pairs)
-            may_repeat[may_repeat] = _repeated(every.view(np.uint64))
+            may_repeat[may_repeat] = _mark_repeated(every.view(np.uint64))
             again = len(every) - len(np.unique(every))
-            shared = _repeated(sums.reshape(-1)).reshape(sums.shape)
+            shared = _mark_repeated(sums.reshape(-1)).reshape(sums.shape)
         linked = np.flatnonzero(shared.any(axis=0))
-        component = np.full(held.rows, -1, np.int32)
+        component = np.full(table.rows, -1, np.int32)
         if len(linked):
             ends = sums[:, linked].view(np.int64)
             component[linked] = component_numbers(ends[0], ends[1])
@@ -179,101 +177,95 @@ class Linker:
 def letter_sums(texts: Any) -> Numbers:
     """A number for each text's letters, whatever their order and case; the pyarrow array has no blank texts."""
     data, ends = text_spans(texts)
-    sums = _sums_of_bytes(data, ends)
+    sums = _sum_byte_weights(data, ends)
     if len(data) and data.max() >= ASCII:
         strange = np.flatnonzero(np.maximum.reduceat(data, ends[:-1]) >= ASCII)
         folded = ["".join(text.as_py().lower().split()) for text in texts.take(strange)]
-        sums[strange] = _sums_of_bytes(*text_spans(text_array(folded)))
+        sums[strange] = _sum_byte_weights(*text_spans(text_array(folded)))
     return sums
 
 
-def _sums_of_bytes(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Numbers:
-    found: Numbers = np.add.reduceat(_WEIGHTS[data], ends[:-1])
-    return found
+def _sum_byte_weights(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Numbers:
+    sums: Numbers = np.add.reduceat(BYTE_WEIGHTS[data], ends[:-1])
+    return sums
 
 
-def _weights() -> Numbers:
-    """A random number for each byte: 0 for white space, the same for both cases of a letter."""
-    made = np.random.default_rng(28).integers(2**64, size=256, dtype=np.uint64)
-    made[[*BLANK]] = 0
-    made[ord("A") : ord("Z") + 1] = made[ord("a") : ord("z") + 1]
-    return made
+# A random number for each byte: 0 for white space, the same for both cases of a letter.
+BYTE_WEIGHTS: Numbers = np.random.default_rng(28).integers(2**64, size=256, dtype=np.uint64)
+BYTE_WEIGHTS[[*WHITE_SPACE]] = 0
+BYTE_WEIGHTS[ord("A") : ord("Z") + 1] = BYTE_WEIGHTS[ord("a") : ord("z") + 1]
 
 
-_WEIGHTS = _weights()
-
-
-def _repeated(values: Numbers) -> NDArray[np.bool_]:
+def _mark_repeated(values: Numbers) -> NDArray[np.bool_]:
     """Whether each value occurs more than once."""
     ordered = np.sort(values)
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not len(twice):
         return np.zeros(len(values), np.bool_)
     places = np.minimum(np.searchsorted(twice, values), len(twice) - 1)
-    found: NDArray[np.bool_] = twice[places] == values
-    return found
+    is_repeated: NDArray[np.bool_] = twice[places] == values
+    return is_repeated
 
 
-def _hash_numbers(number: Callable[[Any], int], values: Sequence[Any] | zip[Any]) -> NDArray[np.int64]:
-    return np.fromiter(map(number, values), np.int64)
-
-
-def sample_rows(held: PairTable, links: Links, *, count: int | None, seed: int) -> Iterator[tuple[PairRow, str]]:
+def sample_rows(table: PairTable, links: Links, *, count: int | None, seed: int) -> Iterator[tuple[PairRow, str]]:
     """The rows of `count` clusters (None: all), each with its cluster's name, in the order of the file."""
     if count is None:
-        yield from rows_with_clusters(held, links)
+        yield from rows_with_clusters(table, links)
         return
-    chosen, may_be_kept, names = _sampled_clusters(held, links, count, seed)
-    kept = _rows_of_clusters(held, links, names, may_be_kept)
-    yield from (one for one in kept if one[1] in chosen.names)
+    chosen, may_be_kept, names = _sample_clusters(table, links, count, seed)
+    candidates = _rows_of_clusters(table, links, names, may_be_kept)
+    yield from (one for one in candidates if one[1] in chosen.names)
 
 
-def rows_with_clusters(held: PairTable, links: Links) -> Iterator[tuple[PairRow, str]]:
+def rows_with_clusters(table: PairTable, links: Links) -> Iterator[tuple[PairRow, str]]:
     """Each row with the name of its cluster."""
     least = _FirstTexts()
-    for start, batch in held.batches():
-        least.see(links.component[start : start + batch.num_rows], *_both_texts(batch))
-    return _rows_of_clusters(held, links, {number: content_hash(text) for number, text in least.texts.items()})
+    for start, batch in table.batches():
+        least.add(links.component[start : start + batch.num_rows], *_both_texts(batch))
+    return _rows_of_clusters(table, links, {number: content_hash(text) for number, text in least.texts.items()})
 
 
 def _rows_of_clusters(
-    held: PairTable, links: Links, names: Mapping[int, str], wanted: NDArray[np.bool_] | None = None
+    table: PairTable, links: Links, names: Mapping[int, str], is_wanted: NDArray[np.bool_] | None = None
 ) -> Iterator[tuple[PairRow, str]]:
-    """The rows (with `wanted` [rows], only those) with the names of their clusters; `names` are those of components."""
-    for start, batch in held.batches():
+    """Yield each row with the name of its cluster; with `is_wanted` [rows], only those rows.
+
+    `names` has the names of the components.
+    """
+    for start, batch in table.batches():
         numbers, some = links.component[start : start + batch.num_rows], batch
-        if wanted is not None:
-            rows = np.flatnonzero(wanted[start : start + batch.num_rows])
+        if is_wanted is not None:
+            rows = np.flatnonzero(is_wanted[start : start + batch.num_rows])
             numbers, some = numbers[rows], batch.take(rows)
         columns = [column.to_pylist() for column in some.columns]
         for number, first, second, label, given, score in zip(numbers.tolist(), *columns, strict=True):
-            own = None if given is None else _cluster_text(given)
+            own = _cluster_text(given)
             name = own or (names[number] if number >= 0 else content_hash(min(first, second)))
             yield PairRow(first, second, label, "", own, score), name
 
 
-def number_of_clusters(held: PairTable, links: Links) -> int:
+def count_clusters(table: PairTable, links: Links) -> int:
     """The number of clusters of the rows."""
-    if any(batch.column("cluster").null_count < batch.num_rows for _, batch in held.batches()):
-        return len({name for _, name in rows_with_clusters(held, links)})
+    if any(batch.column("cluster").null_count < batch.num_rows for _, batch in table.batches()):
+        return len({name for _, name in rows_with_clusters(table, links)})
     linked = links.component[links.component >= 0]
-    return held.rows - len(linked) + len(np.unique(linked))
+    return table.rows - len(linked) + len(np.unique(linked))
 
 
-class _LeastRanked:
+class _LowestRankedClusters:
     """The `count` clusters of lowest rank among those offered; `left_out` says whether there were more."""
 
     def __init__(self, count: int, seed: int) -> None:
         self.count, self.seed, self.left_out = count, seed, False
         self.names: set[str] = set()
         self._ranked: list[tuple[int, str]] = []  # a heap, the highest rank first
-        self._highest = LAST
+        self._highest = AFTER_EVERY_RANK
 
     def offer(self, name: str) -> bool:
         """Whether this cluster is among those chosen so far."""
         if name in self.names:
             return True
-        place = seeded_rank(name, self.seed)
+        place = hash_cluster_name(name, self.seed)
         if place > self._highest:
             self.left_out = True
             return False
@@ -293,7 +285,7 @@ class _FirstTexts:
     def __init__(self) -> None:
         self.texts: dict[int, str] = {}
 
-    def see(self, numbers: NDArray[np.int32], first: Sequence[str], second: Sequence[str]) -> None:
+    def add(self, numbers: NDArray[np.int32], first: Sequence[str], second: Sequence[str]) -> None:
         """Add rows of these components (-1: no component)."""
         for at in np.flatnonzero(numbers >= 0).tolist():
             number, text = int(numbers[at]), min(first[at], second[at])
@@ -302,18 +294,19 @@ class _FirstTexts:
                 self.texts[number] = text
 
 
-def _sampled_clusters(
-    held: PairTable, links: Links, count: int, seed: int
-) -> tuple[_LeastRanked, NDArray[np.bool_], dict[int, str]]:
+def _sample_clusters(
+    table: PairTable, links: Links, count: int, seed: int
+) -> tuple[_LowestRankedClusters, NDArray[np.bool_], dict[int, str]]:
     """The chosen clusters; the rows that may belong to one (all that do, and some that do not); names of components."""
-    chosen, least = _LeastRanked(count, seed), _FirstTexts()
-    may_be_kept = np.zeros(held.rows, np.bool_)
+    chosen, least = _LowestRankedClusters(count, seed), _FirstTexts()
+    may_be_kept = np.zeros(table.rows, np.bool_)
     is_open = np.zeros(links.component.max(initial=-1) + 1, np.bool_)
-    for start, batch in held.batches():
+    for start, batch in table.batches():
         first, second = _both_texts(batch)
         numbers = links.component[start : start + batch.num_rows]
-        least.see(numbers, first, second)
-        for at, (given, number) in enumerate(zip(_named_clusters(batch), numbers.tolist(), strict=True)):
+        least.add(numbers, first, second)
+        named = batch.column("cluster").to_pylist()
+        for at, (given, number) in enumerate(zip(map(_cluster_text, named), numbers.tolist(), strict=True)):
             if given:
                 may_be_kept[start + at] = chosen.offer(given)
             elif number >= 0:
@@ -332,27 +325,20 @@ def _both_texts(batch: Any) -> tuple[list[str], list[str]]:
     return batch.column(0).to_pylist(), batch.column(1).to_pylist()
 
 
-def _named_clusters(batch: Any) -> Iterable[str | None]:
-    """The clusters that the data name."""
-    column = batch.column("cluster")
-    if column.null_count == len(column):
-        return [None] * len(column)
-    return (None if name is None else _cluster_text(name) for name in column.to_pylist())
-
-
-def _cluster_text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogatepass")
+def _cluster_text(name: bytes | None) -> str | None:
+    return None if name is None else name.decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True)
 class SampledPairs:
-    """Sampled rows with the names of their clusters, the number of clusters, messages, and the problems of malformed
-    rows.
+    """Sampled rows with the names of their clusters.
+
+    `total_rows` counts the rows before sampling. `skipped` has the problems of malformed rows.
     """
 
     rows: Sequence[tuple[PairRow, str]]
-    of: int
-    said: tuple[str, ...] = ()
+    total_rows: int
+    messages: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
 
 
@@ -374,52 +360,48 @@ class SampleFile:
             about = json.loads(table.schema.metadata[ABOUT_SAMPLE])
         rows = [
             (
-                PairRow(first, second, label, "", _cluster_text_or_none(given), score),
-                str(_cluster_text_or_none(cluster)),
+                PairRow(first, second, label, "", _cluster_text(given), score),
+                str(_cluster_text(cluster)),
             )
             for first, second, label, given, score, cluster in zip(*columns, strict=True)
         ]
-        return SampledPairs(rows, about["of"], tuple(about["said"]), tuple(about["skipped"]))
+        return SampledPairs(rows, about["total_rows"], tuple(about["messages"]), tuple(about["skipped"]))
 
-    def write(self, kept: SampledPairs) -> None:
+    def write(self, sample: SampledPairs) -> None:
         """Write the pairs for the other processes; if the disk is full, each process reads the data itself."""
         with suppress(OSError), write_whole(self._path) as file:
-            file.write(_arrow_bytes(kept))
+            file.write(_to_arrow(sample))
 
 
 @contextmanager
-def shared_sample_file(run: str | None, asked: tuple[object, ...]) -> Iterator[SampleFile | None]:
-    """The file for the data described by `asked`, in one process of the run at a time; None without a run.
+def shared_sample_file(run: str | None, request: tuple[object, ...]) -> Iterator[SampleFile | None]:
+    """The file for the data described by `request`, in one process of the run at a time; None without a run.
 
-    Its name begins with `run`. The second part of `asked` is the path: a different file there counts as different data.
+    Its name begins with `run`. The second part of `request` is the path: a different file there is different data.
     """
     if run is None:
         yield None
         return
     from filelock import FileLock
 
-    path = Path(f"{run}.data-{content_hash(*map(str, (*asked, *_file_state(str(asked[1])))))}.arrow")
+    state: tuple[int, ...] = ()
+    with suppress(OSError):
+        stat = expand_home(str(request[1])).stat()
+        state = (stat.st_size, stat.st_mtime_ns)
+    path = Path(f"{run}.data-{content_hash(*map(str, (*request, *state)))}.arrow")
     with FileLock(f"{path}.lock"):
         yield SampleFile(path)
 
 
-def _file_state(path: str) -> tuple[int, ...]:
-    try:
-        found = expand_home(path).stat()
-    except OSError:
-        return ()
-    return found.st_size, found.st_mtime_ns
-
-
-def _arrow_bytes(kept: SampledPairs) -> Any:
+def _to_arrow(sample: SampledPairs) -> Any:
     import pyarrow
 
-    columns: list[Any] = [[getattr(row, name) for row, _ in kept.rows] for name in SAMPLE_COLUMNS[:3]]
-    columns += [[_cluster_bytes(row.cluster) for row, _ in kept.rows], [row.score for row, _ in kept.rows]]
-    columns.append([_cluster_bytes(cluster) for _, cluster in kept.rows])
+    columns: list[Any] = [[getattr(row, name) for row, _ in sample.rows] for name in SAMPLE_COLUMNS[:3]]
+    columns += [[_cluster_bytes(row.cluster) for row, _ in sample.rows], [row.score for row, _ in sample.rows]]
+    columns.append([_cluster_bytes(cluster) for _, cluster in sample.rows])
     text, label, name = pyarrow.large_string(), pyarrow.int8(), pyarrow.large_binary()
     types = zip(SAMPLE_COLUMNS, (text, text, label, name, pyarrow.float64(), name), strict=True)
-    about = json.dumps({"of": kept.of, "said": kept.said, "skipped": kept.skipped})
+    about = json.dumps({"total_rows": sample.total_rows, "messages": sample.messages, "skipped": sample.skipped})
     schema = pyarrow.schema(list(types), metadata={ABOUT_SAMPLE: about})
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_file(sink, schema) as file:
@@ -430,7 +412,3 @@ def _arrow_bytes(kept: SampledPairs) -> Any:
 def _cluster_bytes(name: str | None) -> bytes | None:
     """A cluster's name in bytes; it may hold half a character."""
     return None if name is None else name.encode("utf-8", "surrogatepass")
-
-
-def _cluster_text_or_none(name: bytes | None) -> str | None:
-    return None if name is None else name.decode("utf-8", "surrogatepass")

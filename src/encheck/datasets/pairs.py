@@ -21,33 +21,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from encheck.datasets.contrast import is_of_contrasts
+from encheck.datasets.contrast import are_contrast_columns
 from encheck.datasets.pair_table import ROWS_AT_ONCE, Linker, Links, PairTable, pair_schema, text_array, text_spans
 from encheck.datasets.reader import (
-    HALF,
     NO_VALUE,
+    SURROGATE,
     BadRows,
-    Format,
-    Named,
+    FormatReader,
+    NumberedRows,
     PairRow,
-    binary_label,
-    checked_text,
-    delimited,
-    full_rows,
-    header_of,
+    binary_label_or_none,
+    check_text,
+    delimited_reader,
+    find_parquet_files,
     is_missing,
-    json_rows,
-    json_table,
-    label_of,
-    parquet,
-    parquet_batches,
-    parquet_files,
-    refuse_misspelt,
-    table_rows,
-    unknown_format,
+    open_parquet_batches,
+    parse_binary_label,
+    read_full_rows,
+    read_header,
+    read_json_rows,
+    read_json_table,
+    read_parquet,
+    read_table,
+    refuse_misspelt_columns,
+    unknown_format_error,
     unread_columns_message,
 )
-from encheck.datasets.retrieval import is_of_queries
+from encheck.datasets.retrieval import are_query_columns
 from encheck.errors import DataError, EncheckError
 
 PAIR_COLUMNS = {
@@ -68,12 +68,12 @@ FILES = (
 )
 
 
-def pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
+def find_pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
     """The column of each role, None if missing; DataError if a needed one is missing.
 
     By default, both texts and a label or a score are needed. A column with a similar name is also accepted.
     """
-    chosen = {role: _column(path, role, columns) for role in PAIR_COLUMNS}
+    chosen = {role: _find_role_column(path, role, columns) for role in PAIR_COLUMNS}
     is_production = bool(needed)
     needed = needed or (NEEDED if chosen["label"] or chosen["score"] else (*NEEDED, "label"))
     if missing := next((role for role in needed if not chosen[role]), None):
@@ -86,37 +86,37 @@ def pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = (
             f"{path}:1: no column {missing!r}{or_score} (columns: {', '.join(columns) or 'none'}; {others}){hint}"
         )
     if not is_production:
-        refuse_misspelt(path, columns, PAIR_COLUMNS, chosen)
+        refuse_misspelt_columns(path, columns, PAIR_COLUMNS, chosen)
     return chosen
 
 
-def _column(path: Path | str, role: str, columns: list[str]) -> str | None:
+def _find_role_column(path: Path | str, role: str, columns: list[str]) -> str | None:
     alike: dict[str, list[str]] = {}
     for column in columns:
         alike.setdefault(column.strip().lower(), []).append(column)
-    found = [alike[name] for name in PAIR_COLUMNS[role] if name in alike]
-    if found and len(found[0]) > 1:
-        called = " and ".join(map(repr, dict.fromkeys(found[0])))
+    matches = [alike[name] for name in PAIR_COLUMNS[role] if name in alike]
+    if matches and len(matches[0]) > 1:
+        called = " and ".join(map(repr, dict.fromkeys(matches[0])))
         raise DataError(f"{path}:1: two columns are called {called}: rename one of them")
-    return found[0][0] if found else None
+    return matches[0][0] if matches else None
 
 
-def pair_row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> PairRow:
+def make_pair_row(fields: Mapping[str, Any], columns: Mapping[str, str | None]) -> PairRow:
     """A row from the column of each role; ValueError if it is invalid.
 
     A score may be missing if there are labels.
     """
-    first, second = (checked_text(side, fields[side]) for side in NEEDED)
-    label = label_of(fields["label"]) if chosen["label"] else None
-    has_score = bool(chosen["score"]) and not (chosen["label"] and is_missing(fields["score"]))
+    first, second = (check_text(side, fields[side]) for side in NEEDED)
+    label = parse_binary_label(fields["label"]) if columns["label"] else None
+    has_score = bool(columns["score"]) and not (columns["label"] and is_missing(fields["score"]))
     cluster = None if is_missing(fields["cluster"]) else str(fields["cluster"])
-    return PairRow(first, second, label, "", cluster, finite_score(fields["score"]) if has_score else None)
+    return PairRow(first, second, label, "", cluster, parse_finite_score(fields["score"]) if has_score else None)
 
 
-def finite_score(value: object) -> float:
+def parse_finite_score(value: object) -> float:
     """A graded similarity; ValueError if it is not a number.
 
-    >>> finite_score("3.8"), finite_score(-1)
+    >>> parse_finite_score("3.8"), parse_finite_score(-1)
     (3.8, -1.0)
     """
     try:
@@ -128,13 +128,15 @@ def finite_score(value: object) -> float:
     return score
 
 
-def repeats_message(path: Path, again: int, rows: int) -> list[str]:
-    """The message about rows that repeat an earlier one, if any."""
-    return [f"{path.name}: {again} of {rows} rows repeat an earlier pair word for word, and each counts"] * bool(again)
+def repeats_message(path: Path, repeats: int, rows: int) -> list[str]:
+    """Return the message about rows that repeat an earlier row; empty if there are none."""
+    return [f"{path.name}: {repeats} of {rows} rows repeat an earlier pair word for word, and each counts"] * bool(
+        repeats
+    )
 
 
 def scores_message(path: Path, count: int, low: float, high: float) -> list[str]:
-    """The message about the scores of this many pairs, if any."""
+    """Return the message about the scores of `count` pairs; empty if there are none."""
     ranks = "`sts` ranks pairs by it: higher means more similar"
     return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)
 
@@ -143,9 +145,9 @@ def scores_message(path: Path, count: int, low: float, high: float) -> list[str]
 class LinkedPairs:
     """Labelled pairs in columns, their links, and the messages about them."""
 
-    held: PairTable
+    table: PairTable
     links: Links
-    said: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
 
 
 class _Batch(NamedTuple):
@@ -163,19 +165,19 @@ class _ScoreRange(NamedTuple):
     low: float = math.inf
     high: float = -math.inf
 
-    def with_those_of(self, scores: Any) -> _ScoreRange:
-        found = scores.drop_null().to_numpy()
-        if not len(found):
+    def extend(self, scores: Any) -> _ScoreRange:
+        values = scores.drop_null().to_numpy()
+        if not len(values):
             return self
         return _ScoreRange(
-            self.scored + len(found), min(self.low, float(found.min())), max(self.high, float(found.max()))
+            self.scored + len(values), min(self.low, float(values.min())), max(self.high, float(values.max()))
         )
 
 
 class _GatheredPairs(NamedTuple):
     """The rows of a file, and notes about all of them."""
 
-    held: PairTable
+    table: PairTable
     linker: Linker
     scores: _ScoreRange
     unread: list[str]
@@ -204,67 +206,69 @@ class _OrderedBadRows(BadRows):
 def _gather_file(path: Path, bad: BadRows) -> _GatheredPairs:
     ending = path.suffix.lower()
     if path.is_dir():
-        return _of_parquet(path, parquet_files(path), bad)
+        return _gather_parquet(path, find_parquet_files(path), bad)
     if ending == ".parquet":
-        return _of_parquet(path, [path], bad)
+        return _gather_parquet(path, [path], bad)
     if ending == ".jsonl":
-        objects = partial(json_rows, path)
+        objects = partial(read_json_rows, path)
         try:
-            known = _key_set(islice(objects(BadRows(skip=True)), ROWS_AT_ONCE))
-            return _of_objects(path, bad, known, objects, _OrderedBadRows(bad.skip))
+            known = _all_keys(islice(objects(BadRows(skip=True)), ROWS_AT_ONCE))
+            return _gather_json(path, bad, known, objects, _OrderedBadRows(bad.skip))
         except (DataError, _OtherColumnsError):
-            return _of_objects(path, bad, _key_set(objects(BadRows(skip=True))), objects, _OrderedBadRows(bad.skip))
+            return _gather_json(path, bad, _all_keys(objects(BadRows(skip=True))), objects, _OrderedBadRows(bad.skip))
     if ending == ".json":
-        names, rows = json_table(path, noted := _OrderedBadRows(bad.skip))
-        return _of_objects(path, bad, {*names}, lambda _: rows, noted)
-    return _of_lists(path, bad, "," if ending == ".csv" else "\t")
+        names, rows = read_json_table(path, noted := _OrderedBadRows(bad.skip))
+        return _gather_json(path, bad, {*names}, lambda _: rows, noted)
+    return _gather_delimited(path, bad, "," if ending == ".csv" else "\t")
 
 
-def _of_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _GatheredPairs:
+def _gather_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _GatheredPairs:
     """The rows of all files, whose columns must have the same roles; other files are refused, or skipped and noted."""
-    found: list[tuple[Path, list[str], Chosen, Callable[[Sequence[str]], Iterator[Any]]]] = []
+    opened_files: list[tuple[Path, list[str], Chosen, Callable[[Sequence[str]], Iterator[Any]]]] = []
     for file in files:
         try:
-            names, opened = parquet_batches(file)
-            chosen = _columns_or_error(file, names)
-            if found and _roles(chosen) != _roles(found[0][2]):
-                said = [", ".join(filter(None, one.values())) for one in (chosen, found[0][2])]
-                raise DataError(f"{file}: has the columns {said[0]}, but {found[0][0]} has {said[1]}. {bad.remedy}")
-            found.append((file, names, chosen, opened))
+            names, opened = open_parquet_batches(file)
+            chosen = _require_columns(file, names)
+            if opened_files and _roles_with_column(chosen) != _roles_with_column(opened_files[0][2]):
+                here, first = (", ".join(filter(None, one.values())) for one in (chosen, opened_files[0][2]))
+                raise DataError(f"{file}: has the columns {here}, but {opened_files[0][0]} has {first}. {bad.remedy}")
+            opened_files.append((file, names, chosen, opened))
         except DataError as error:
             if not bad.skip or len(files) == 1:
                 raise
             bad.skipped.append(str(error))
-    if not found:
+    if not opened_files:
         raise DataError(f"{path}: none of the files can be used, the first because: {bad.skipped[0]}")
 
     def batches() -> Iterator[_Batch]:
-        for file, _, chosen, opened in found:
+        for file, _, chosen, opened in opened_files:
             start = 1
             for batch in opened([column for column in chosen.values() if column]):
-                fields = {role: _as_needed(role, batch.column(column)) for role, column in chosen.items() if column}
+                fields: dict[str, Any] = {}
+                for role, name in chosen.items():
+                    if name:
+                        column = batch.column(name)
+                        fields[role] = column if role in NEEDED and _needs_no_checks(column) else column.to_pylist()
                 yield _Batch(file, range(start, start + batch.num_rows), fields)
                 start += batch.num_rows
 
-    columns = [name for _, names, _, _ in found for name in names]
-    roles = {f"{role} of {file}": column for file, _, chosen, _ in found for role, column in chosen.items()}
-    return _gather_batches(path, columns, batches(), found[0][2], bad, _OrderedBadRows(bad.skip), read=roles)
+    columns = [name for _, names, _, _ in opened_files for name in names]
+    roles = {f"{role} of {file}": column for file, _, chosen, _ in opened_files for role, column in chosen.items()}
+    return _gather_batches(
+        path, columns, batches(), opened_files[0][2], bad, _OrderedBadRows(bad.skip), columns_read=roles
+    )
 
 
-def _roles(chosen: Chosen) -> set[str]:
-    return {role for role, column in chosen.items() if column}
+def _roles_with_column(columns: Chosen) -> set[str]:
+    return {role for role, column in columns.items() if column}
 
 
-def _as_needed(role: str, column: Any) -> Any:
-    return column if role in NEEDED and _is_clean(column) else column.to_pylist()
-
-
-def _of_lists(path: Path, bad: BadRows, delimiter: str) -> _GatheredPairs:
-    names, noted = header_of(path, delimiter=delimiter), _OrderedBadRows(bad.skip)
-    chosen = _columns_or_error(path, names)
+def _gather_delimited(path: Path, bad: BadRows, delimiter: str) -> _GatheredPairs:
+    names, noted = read_header(path, delimiter=delimiter), _OrderedBadRows(bad.skip)
+    chosen = _require_columns(path, names)
 
     def batches() -> Iterator[_Batch]:
-        rows = full_rows(path, delimiter, noted)
+        rows = read_full_rows(path, delimiter, noted)
         while some := list(islice(rows, ROWS_AT_ONCE)):
             columns = list(zip(*(fields for _, fields in some), strict=True))
             fields = {role: columns[names.index(column)] for role, column in chosen.items() if column}
@@ -273,36 +277,36 @@ def _of_lists(path: Path, bad: BadRows, delimiter: str) -> _GatheredPairs:
     return _gather_batches(path, names, batches(), chosen, bad, noted)
 
 
-def _key_set(rows: Iterable[tuple[int, Mapping[str, Any]]]) -> set[str]:
+def _all_keys(rows: Iterable[tuple[int, Mapping[str, Any]]]) -> set[str]:
     return {key for _, row in rows for key in row}
 
 
-def _of_objects(
+def _gather_json(
     path: Path,
     bad: BadRows,
-    known: set[str],
+    keys: set[str],
     objects: Callable[[BadRows], Iterator[tuple[int, Mapping[str, Any]]]],
     noted: _OrderedBadRows,
 ) -> _GatheredPairs:
-    chosen = _columns_or_error(path, sorted(known))
+    chosen = _require_columns(path, sorted(keys))
 
     def batches() -> Iterator[_Batch]:
-        rows, seen = objects(noted), known
+        rows, seen = objects(noted), keys
         while some := list(islice(rows, ROWS_AT_ONCE)):
-            if new := _key_set(some) - seen:
+            if new := _all_keys(some) - seen:
                 seen = seen | new
-                if pair_columns(path, sorted(seen)) != chosen:
+                if find_pair_columns(path, sorted(seen)) != chosen:
                     raise _OtherColumnsError
             fields = {role: [row.get(column) for _, row in some] for role, column in chosen.items() if column}
             yield _Batch(path, [line for line, _ in some], fields)
 
-    return _gather_batches(path, known, batches(), chosen, bad, noted, fields_last=True)
+    return _gather_batches(path, keys, batches(), chosen, bad, noted, fields_last=True)
 
 
-def _columns_or_error(path: Path, names: list[str]) -> Chosen:
+def _require_columns(path: Path, names: list[str]) -> Chosen:
     if not names:
         raise DataError(f"{path} has no columns")
-    return pair_columns(path, names)
+    return find_pair_columns(path, names)
 
 
 def _gather_batches(
@@ -314,55 +318,68 @@ def _gather_batches(
     noted: _OrderedBadRows,
     *,
     fields_last: bool = False,
-    read: Chosen | None = None,
+    columns_read: Chosen | None = None,
 ) -> _GatheredPairs:
-    """The rows of all batches; notes malformed ones in the order of `noted`. `read` has the columns of all files."""
-    held, linker, scores = PairTable(), Linker(), _ScoreRange()
+    """Gather the rows of all batches; note malformed rows in the order of `noted`.
+
+    `columns_read` has the columns of all files.
+    """
+    table, linker, scores = PairTable(), Linker(), _ScoreRange()
     for batch in batches:
         try:
-            made = _checked_batch(batch)
+            record_batch = _check_batch(batch)
         except ValueError:
-            found = list(_row_by_row(batch, chosen, partial(noted.note, last=fields_last)))
-            made = _record_batch(
-                text_array([row.first for row in found]),
-                text_array([row.second for row in found]),
-                [row.label for row in found],
-                [row.cluster for row in found],
-                [row.score for row in found],
+            valid_rows = list(_check_row_by_row(batch, chosen, partial(noted.note, last=fields_last)))
+            record_batch = _make_record_batch(
+                text_array([row.first for row in valid_rows]),
+                text_array([row.second for row in valid_rows]),
+                [row.label for row in valid_rows],
+                [row.cluster for row in valid_rows],
+                [row.score for row in valid_rows],
             )
-        scores = scores.with_those_of(made.column("score"))
-        held.append(made)
-        linker.append(made)
+        scores = scores.extend(record_batch.column("score"))
+        table.append(record_batch)
+        linker.append(record_batch)
     bad.skipped += [message for _, _, message in sorted(noted.found)]
-    return _GatheredPairs(held, linker, scores, unread_columns_message(path, names, (read or chosen).values()))
+    return _GatheredPairs(table, linker, scores, unread_columns_message(path, names, (columns_read or chosen).values()))
 
 
-def _row_by_row(batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, str], None]) -> Iterator[PairRow]:
+def _check_row_by_row(batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, str], None]) -> Iterator[PairRow]:
     columns = {
         role: value if isinstance(value, list | tuple) else value.to_pylist() for role, value in batch.fields.items()
     }
     for at, line in enumerate(batch.lines):
         try:
-            yield pair_row({role: columns[role][at] if role in columns else None for role in chosen}, chosen)
+            yield make_pair_row({role: columns[role][at] if role in columns else None for role in chosen}, chosen)
         except ValueError as error:
             bad(batch.path, line, str(error))
 
 
-def _checked_batch(batch: _Batch) -> Any:
+def _check_batch(batch: _Batch) -> Any:
     """The record batch of valid rows; ValueError for an invalid row."""
     fields, count = batch.fields, len(batch.lines)
-    first, second = (_texts(fields[side]) for side in NEEDED)
-    labels = _labels(fields["label"]) if "label" in fields else [None] * count
+    first, second = (_check_texts(fields[side]) for side in NEEDED)
+    labels: list[int | None] = [None] * count
+    if "label" in fields:
+        texts = list(map(str, fields["label"]))
+        known = {text: binary_label_or_none(text) for text in {*texts}}
+        if None in known.values():
+            raise ValueError("a label that is neither 0 nor 1")
+        labels = [known[text] for text in texts]
     clusters = (
         [(None if is_missing(value) else str(value)) for value in fields["cluster"]]
         if "cluster" in fields
         else [None] * count
     )
-    scores = _scores(fields["score"], may_be_missing="label" in fields) if "score" in fields else [None] * count
-    return _record_batch(first, second, labels, clusters, scores)
+    scores: list[float | None] = [None] * count
+    if "score" in fields:  # it may be missing if there are labels
+        scores = [
+            None if "label" in fields and is_missing(value) else parse_finite_score(value) for value in fields["score"]
+        ]
+    return _make_record_batch(first, second, labels, clusters, scores)
 
 
-def _record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
+def _make_record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
     import pyarrow
 
     labels, clusters, scores = others
@@ -371,7 +388,7 @@ def _record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
     return pyarrow.RecordBatch.from_arrays(columns, schema=pair_schema())
 
 
-def _is_clean(column: Any) -> bool:
+def _needs_no_checks(column: Any) -> bool:
     """Whether a pyarrow column has only UTF-8 texts, without missing, empty or white-space values."""
     import pyarrow.compute
 
@@ -392,7 +409,7 @@ def _is_clean(column: Any) -> bool:
     return True
 
 
-def _texts(values: Any) -> Any:
+def _check_texts(values: Any) -> Any:
     """The texts without surrounding white space as a pyarrow array; ValueError for a blank or any other value."""
     import pyarrow
 
@@ -405,28 +422,16 @@ def _texts(values: Any) -> Any:
     if (
         not all(stripped)
         or any(text in NO_VALUE for text in stripped)
-        or (not joined.isascii() and HALF.search(joined))
+        or (not joined.isascii() and SURROGATE.search(joined))
     ):
         raise ValueError("a text that is blank or missing, or half a character")
     return text_array(stripped)
 
 
-def _labels(values: Sequence[object]) -> list[int | None]:
-    texts = list(map(str, values))
-    known = {text: binary_label(text) for text in {*texts}}
-    if None in known.values():
-        raise ValueError("a label that is neither 0 nor 1")
-    return [known[text] for text in texts]
-
-
-def _scores(values: Sequence[object], *, may_be_missing: bool) -> list[float | None]:
-    return [None if may_be_missing and is_missing(value) else finite_score(value) for value in values]
-
-
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order; a DataError for a missing column lists the existing ones."""
     if path.is_dir():
-        for file in _files_of(path):
+        for file in _require_parquet_files(path):
             yield from read(file, bad)
         return
     if not path.is_file():
@@ -434,18 +439,20 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             raise DataError(f"pairs: {path} is not a file. Remedy for a URL, which an engine reads: --engine=local")
         raise DataError(f"pairs: {path} does not exist; expected {FILES}")
     if path.suffix.lower() not in PAIR_FORMATS:
-        raise unknown_format(path, PAIR_FORMATS)
+        raise unknown_format_error(path, PAIR_FORMATS)
     columns, rows = PAIR_FORMATS[path.suffix.lower()](path, bad)
     if not columns:
         raise DataError(f"pairs: {path} has no rows; expected {FILES}")
-    chosen = pair_columns(path, columns)
-    for said in unread_columns_message(path, columns, chosen.values()):
-        log.warning("%s", said)
+    chosen = find_pair_columns(path, columns)
+    for message in unread_columns_message(path, columns, chosen.values()):
+        log.warning("%s", message)
     known: set[tuple[str, str]] = set()
     count, scored, low, high = 0, 0, math.inf, -math.inf
     for line, fields in rows:
         try:
-            row = pair_row({role: fields.get(column) if column else None for role, column in chosen.items()}, chosen)
+            row = make_pair_row(
+                {role: fields.get(column) if column else None for role, column in chosen.items()}, chosen
+            )
         except ValueError as error:
             bad(path, line, str(error))
             continue
@@ -454,89 +461,88 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
         if row.score is not None:
             low, high, scored = min(low, row.score), max(high, row.score), scored + 1
         yield row
-    for said in (*repeats_message(path, count - len(known), count), *scores_message(path, scored, low, high)):
-        log.warning("%s", said)
+    for message in (*repeats_message(path, count - len(known), count), *scores_message(path, scored, low, high)):
+        log.warning("%s", message)
 
 
 def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
     """The pairs of `read`, in columns: in a fraction of its time and memory. DataError as for `read`."""
-    if not (parquet_files(path) if path.is_dir() else path.is_file() and path.suffix.lower() in PAIR_FORMATS):
+    if not (find_parquet_files(path) if path.is_dir() else path.is_file() and path.suffix.lower() in PAIR_FORMATS):
         list(read(path, bad))
     try:
-        found = _gather_file(path, bad)
+        gathered = _gather_file(path, bad)
     except (DataError, UnicodeDecodeError):
         for _ in read(path, replace(bad, skipped=[])):  # names the first wrong line
             pass
         raise
-    links = found.linker.links(found.held)
-    said = [
-        *repeats_message(path, links.again, found.held.rows), *scores_message(path, *found.scores), *found.unread,
-    ]  # fmt: skip
-    return LinkedPairs(found.held, links, tuple(said))
+    links = gathered.linker.links(gathered.table)
+    messages = [*repeats_message(path, links.repeats, gathered.table.rows), *scores_message(path, *gathered.scores)]
+    messages += gathered.unread
+    return LinkedPairs(gathered.table, links, tuple(messages))
 
 
-def production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, dict[str, str]]]:
+def read_production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, dict[str, str]]]:
     """Pairs from production, each with the values of the columns without a role (its slices).
 
     Some or all labels may be missing, because nobody judged these pairs. DataError as for `read`.
     """
     if path.is_dir():
-        for file in _files_of(path):
-            yield from production_pairs(file, bad)
+        for file in _require_parquet_files(path):
+            yield from read_production_pairs(file, bad)
         return
-    columns, rows = table_rows(path, bad)
+    columns, rows = read_table(path, bad)
     if not columns:
         raise DataError(f"pairs: {path} has no rows; expected {FILES}")
-    chosen = pair_columns(path, columns, needed=NEEDED)
+    chosen = find_pair_columns(path, columns, needed=NEEDED)
     more = [column for column in columns if column not in chosen.values()]
     for line, row in rows:
         fields = {role: row.get(column) if column else None for role, column in chosen.items()}
         labelled = chosen | ({"label": None} if is_missing(fields["label"]) else {}) | {"score": None}
         try:
-            made = pair_row(fields, labelled)
+            pair = make_pair_row(fields, labelled)
         except ValueError as error:
             bad(path, line, str(error))
         else:
-            yield made, {name: str(row[name]) for name in more if not is_missing(row.get(name))}
+            yield pair, {name: str(row[name]) for name in more if not is_missing(row.get(name))}
 
 
-def _files_of(folder: Path) -> list[Path]:
+def _require_parquet_files(folder: Path) -> list[Path]:
     """The Parquet files in a folder; DataError if it has none."""
-    if not (files := parquet_files(folder)):
+    if not (files := find_parquet_files(folder)):
         raise DataError(f"pairs: {folder} holds no Parquet file; expected {FILES}")
     return files
 
 
-def is_of_pairs(names: Sequence[str]) -> bool:
+def are_pair_columns(names: Sequence[str]) -> bool:
     """Whether these are the columns of pairs of sentences.
 
-    >>> is_of_pairs(["sentence1", "sentence2", "score"]), is_of_pairs(["text", "score"])
+    >>> are_pair_columns(["sentence1", "sentence2", "score"]), are_pair_columns(["text", "score"])
     (True, False)
     """
     has = {role: not {*known}.isdisjoint(names) for role, known in PAIR_COLUMNS.items()}
     return "label" in names or (has["first"] and has["second"] and has["score"])
 
 
-def other_kind(path: Path) -> str:
+def find_better_data_set(path: Path) -> str:
     """The data set of queries and documents that this file belongs to, because it has no sentence pairs."""
     ending = path.suffix.lower()
     if not path.is_file() or ending not in PAIR_FORMATS:
         return ""
-    columns, _ = table_rows(path, BadRows(skip=True))
-    if is_of_contrasts(columns):
+    columns, _ = read_table(path, BadRows(skip=True))
+    if are_contrast_columns(columns):
         return "contrast"
-    return "retrieval" if is_of_queries(columns) else ""
+    return "retrieval" if are_query_columns(columns) else ""
 
 
-def _json_lines(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-    rows = list(json_rows(path, bad))
+def _read_json_lines(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
+    rows = list(read_json_rows(path, bad))
     return sorted({key for _, row in rows for key in row}), iter(rows)
 
 
-PAIR_FORMATS: dict[str, Format] = {
-    ".csv": delimited(","),
-    ".tsv": delimited("\t"),
-    ".json": json_table,
-    ".jsonl": _json_lines,
-    ".parquet": parquet,
+PAIR_FORMATS: dict[str, FormatReader] = {
+    ".csv": delimited_reader(","),
+    ".tsv": delimited_reader("\t"),
+    ".json": read_json_table,
+    ".jsonl": _read_json_lines,
+    ".parquet": read_parquet,
 }

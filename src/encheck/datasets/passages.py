@@ -17,25 +17,26 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Literal
 
-from encheck.datasets.clusters import near_duplicates
+from encheck.datasets.clusters import find_first_near_duplicates
 from encheck.datasets.collection import ArticlePassage, Collection, CollectionQuery
 from encheck.datasets.reader import (
-    FORMATS,
+    TABLE_READERS,
     BadRows,
-    checked_text,
-    decoded,
+    check_text,
     file_ending,
     is_missing,
-    lines_of,
-    refuse_misspelt,
-    table_rows,
-    unknown_format,
+    read_lines,
+    read_table,
+    read_utf8,
+    refuse_misspelt_columns,
+    trec_sgml_remedy,
+    unknown_format_error,
 )
-from encheck.datasets.splitting import split
+from encheck.datasets.splitting import split_passages
 from encheck.errors import DataError
 from encheck.types import content_hash
 
-UNREAD = {"script", "style", "template", "noscript", "svg", "head", "nav", "iframe", "button", "select"}
+IGNORED_ELEMENTS = {"script", "style", "template", "noscript", "svg", "head", "nav", "iframe", "button", "select"}
 BLOCKS = {
     "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "footer",
     "form", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tbody", "td", "th", "thead", "tr",
@@ -50,12 +51,12 @@ PAGE_KINDS = {
 TEXT_COLUMNS = ("text", "body", "content", "passage", "document", "article")
 TITLE_COLUMNS = ("title", "heading", "name")
 TEXT_ENDINGS = (".txt", ".log")
-MOST_ASKED = 10**12
+MAX_QUERY_COUNT = 10**12
 log = logging.getLogger("encheck")
 LICENCE = "yours"
 FILES = "a folder or file of documents (.md, .html, .txt, .jsonl, .csv, .parquet), with the log: --queries=FILE"
 DEFAULT_WORDS = 150
-ENDINGS_SHOWN = 4
+EXPECTED_LOG = f"one query per line (.txt), or a table with a column `query` ({', '.join(TABLE_READERS)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,10 @@ class Page:
     sections: tuple[PageSection, ...]
 
 
-def page_of_html(text: str) -> Page:
+def parse_html(text: str) -> Page:
     """The page in an HTML text; its title is the first `h1`, else `title`.
 
-    >>> page_of_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
+    >>> parse_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
     Page(title='Refunds', sections=(PageSection(heading='Refunds', text='Ask us.'),))
     """
     reader = _PageReader()
@@ -86,21 +87,21 @@ def page_of_html(text: str) -> Page:
     return reader.page()
 
 
-def page_of_markdown(text: str) -> Page:
+def parse_markdown(text: str) -> Page:
     r"""The page in a Markdown text (CommonMark and tables); a title in YAML front matter takes precedence.
 
-    >>> page_of_markdown("# Refunds\n\nAsk *us*.").sections
+    >>> parse_markdown("# Refunds\n\nAsk *us*.").sections
     (PageSection(heading='Refunds', text='Ask us.'),)
     """
     from markdown_it import MarkdownIt
 
     front = FRONT_MATTER.match(text)
-    page = page_of_html(MarkdownIt("commonmark").enable("table").render(text[front.end() :] if front else text))
+    page = parse_html(MarkdownIt("commonmark").enable("table").render(text[front.end() :] if front else text))
     named = FRONT_MATTER_TITLE.search(front[1]) if front else None
     return Page(named[1].strip("\"'"), page.sections) if named else page
 
 
-def page_of_text(text: str, title: str = "") -> Page:
+def parse_plain_text(text: str, title: str = "") -> Page:
     """The page of a plain text, which has no headings."""
     return Page(title, (PageSection("", text.strip()),) if text.strip() else ())
 
@@ -123,7 +124,7 @@ class _PageReader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's own signature
         if tag == "title":
             self.in_name = True
-        elif tag in UNREAD:
+        elif tag in IGNORED_ELEMENTS:
             self.hidden.append(tag)
         elif tag == "body":
             self.hidden.clear()  # a head without an end tag
@@ -133,7 +134,7 @@ class _PageReader(HTMLParser):
             self._add("\n")
 
     def handle_startendtag(self, tag: str, attrs: object) -> None:
-        if tag not in UNREAD:
+        if tag not in IGNORED_ELEMENTS:
             self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
@@ -161,10 +162,10 @@ class _PageReader(HTMLParser):
         (self.found[-1][1] if self.heading is None else self.heading).append(text)
 
     def _end_heading(self) -> None:
-        said = _in_a_line("".join(self.heading or []))
-        if said:
-            self.found.append((said, []))
-        self.first = self.first or (said if self.level == "h1" else "")
+        heading = _join_white_space("".join(self.heading or []))
+        if heading:
+            self.found.append((heading, []))
+        self.first = self.first or (heading if self.level == "h1" else "")
         self.heading = None
 
     def page(self) -> Page:
@@ -172,25 +173,25 @@ class _PageReader(HTMLParser):
         if self.heading is not None:
             self._end_heading()
         sections = (
-            PageSection(heading, "\n".join(line for line in map(_in_a_line, "".join(parts).split("\n")) if line))
+            PageSection(heading, "\n".join(line for line in map(_join_white_space, "".join(parts).split("\n")) if line))
             for heading, parts in self.found
         )
-        title = self.first or _in_a_line("".join(self.name))
+        title = self.first or _join_white_space("".join(self.name))
         return Page(title, tuple(one for one in sections if one.heading or one.text))
 
 
-def _in_a_line(text: str) -> str:
+def _join_white_space(text: str) -> str:
     return " ".join(text.split())
 
 
-PAGES: Mapping[str, Callable[[str], Page]] = {
-    ".md": page_of_markdown,
-    ".markdown": page_of_markdown,
-    ".html": page_of_html,
-    ".htm": page_of_html,
-    ".txt": page_of_text,
+PAGE_PARSERS: Mapping[str, Callable[[str], Page]] = {
+    ".md": parse_markdown,
+    ".markdown": parse_markdown,
+    ".html": parse_html,
+    ".htm": parse_html,
+    ".txt": parse_plain_text,
 }
-ENDINGS = (*PAGES, *FORMATS)
+ENDINGS = (*PAGE_PARSERS, *TABLE_READERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,24 +202,33 @@ class Article:
     page: Page
 
 
-def articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
+def read_articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
     """The articles at the path, in the order of their names; an unreadable one is a bad row.
 
     `seen` counts files by their ending. DataError for a path that does not exist, and a table without a column of
     texts.
     """
-    for file, name in article_files(path, seen):
-        if file_ending(file) in PAGES:
-            yield from _article_of_page(file, name, bad)
-        else:
-            yield from _articles_of_table(file, name, bad)
+    for file, name in find_article_files(path, seen):
+        if file_ending(file) not in PAGE_PARSERS:
+            yield from _read_article_table(file, name, bad)
+            continue
+        try:
+            text = read_utf8(file)
+        except DataError as error:
+            if not bad.skip:
+                raise
+            bad.skipped.append(str(error))
+            continue
+        if remedy := trec_sgml_remedy([file], file.parent):
+            raise DataError(f"{file} holds TREC's SGML. Remedy: {remedy}")
+        yield Article(name, PAGE_PARSERS[file_ending(file)](text))
 
 
-def article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
+def find_article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
     """(file, its name in the folder) of the files to read; hidden files and folders are skipped."""
     if path.is_file():
         if file_ending(path) not in ENDINGS:
-            raise unknown_format(path, ENDINGS)
+            raise unknown_format_error(path, ENDINGS)
         seen[file_ending(path)] += 1
         yield path, path.name
         return
@@ -233,19 +243,8 @@ def article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
             yield file, inside.as_posix()
 
 
-def _article_of_page(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
-    try:
-        text = decoded(file)
-    except DataError as error:
-        if not bad.skip:
-            raise
-        bad.skipped.append(str(error))
-        return
-    yield Article(name, PAGES[file_ending(file)](text))
-
-
-def _articles_of_table(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
-    columns, rows = table_rows(file, bad)
+def _read_article_table(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
+    columns, rows = read_table(file, bad)
     text = next((one for one in TEXT_COLUMNS if one in columns), None)
     if not columns:
         return
@@ -257,12 +256,12 @@ def _articles_of_table(file: Path, name: str, bad: BadRows) -> Iterator[Article]
     title = next((one for one in TITLE_COLUMNS if one in columns and one != text), None)
     for line, row in rows:
         try:
-            said = row.get(title) if title else None
+            heading = row.get(title) if title else None
             yield Article(
                 f"{name}:{line}",
-                page_of_text(
-                    checked_text("document", row.get(text)),
-                    (" ".join(said.split()) if isinstance(said, str) and not is_missing(said) else ""),
+                parse_plain_text(
+                    check_text("document", row.get(text)),
+                    (" ".join(heading.split()) if isinstance(heading, str) and not is_missing(heading) else ""),
                 ),
             )
         except ValueError as error:
@@ -276,17 +275,17 @@ class _LoggedQuery:
     cluster: str
 
 
-def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
+def read_query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
     """The distinct queries of a log in the order of their first appearance, each with its count.
 
     A query is its own cluster unless a column `cluster` names one. DataError if the log holds no query.
     """
     if not path.is_file():
         state = "is a folder, but should be a file" if path.is_dir() else "does not exist"
-        raise DataError(f"--queries={path} {state}: {_expected_log()}")
-    found: dict[str, _LoggedQuery] = {}
-    for line, one in _log_rows(path, bad):
-        known = found.setdefault(one.text, one)
+        raise DataError(f"--queries={path} {state}: {EXPECTED_LOG}")
+    queries: dict[str, _LoggedQuery] = {}
+    for line, one in _read_log_rows(path, bad):
+        known = queries.setdefault(one.text, one)
         if known is not one:
             if known.cluster != one.cluster:
                 bad(
@@ -295,47 +294,43 @@ def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
                     f"the query was in cluster {known.cluster!r:.60} before, but here it is in {one.cluster!r:.60}",
                 )
                 continue
-            found[one.text] = _LoggedQuery(one.text, known.count + one.count, one.cluster)
-    if not found:
-        raise DataError(f"--queries={path} has no queries: {_expected_log()}")
+            queries[one.text] = _LoggedQuery(one.text, known.count + one.count, one.cluster)
+    if not queries:
+        raise DataError(f"--queries={path} has no queries: {EXPECTED_LOG}")
     return tuple(
         CollectionQuery(content_hash(one.text), one.text, {}, cluster=one.cluster or content_hash("query", one.text),
                         weight=one.count)
-        for one in found.values()
+        for one in queries.values()
     )  # fmt: skip
 
 
-def _expected_log() -> str:
-    return f"one query per line (.txt), or a table with a column `query` ({', '.join(FORMATS)})"
-
-
-def _log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery]]:
+def _read_log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery]]:
     ending = file_ending(path)
     if ending in TEXT_ENDINGS:
-        lines = ((number, " ".join(line.split())) for number, line in enumerate(lines_of(path), 1))
+        lines = ((number, " ".join(line.split())) for number, line in enumerate(read_lines(path), 1))
         yield from ((number, _LoggedQuery(line, 1, "")) for number, line in lines if line)
         return
-    if ending not in FORMATS:
-        raise unknown_format(path, (*TEXT_ENDINGS, *FORMATS))
-    columns, rows = table_rows(path, bad)
+    if ending not in TABLE_READERS:
+        raise unknown_format_error(path, (*TEXT_ENDINGS, *TABLE_READERS))
+    columns, rows = read_table(path, bad)
     if columns and "query" not in columns:
         raise DataError(f"{path}:1: no column query (columns: {', '.join(columns)})")
     chosen = {name: name if name in columns else None for name in ("query", "count", "cluster")}
-    refuse_misspelt(path, columns, {name: (name,) for name in chosen}, chosen)
+    refuse_misspelt_columns(path, columns, {name: (name,) for name in chosen}, chosen)
     for number, row in rows:
         try:
-            text = " ".join(checked_text("query", row.get("query")).split())
+            text = " ".join(check_text("query", row.get("query")).split())
             cluster = row.get("cluster")
             named = "" if is_missing(cluster) else str(cluster).strip()
-            yield number, _LoggedQuery(text, query_count(row.get("count")), named)
+            yield number, _LoggedQuery(text, parse_query_count(row.get("count")), named)
         except ValueError as error:
             bad(path, number, str(error))
 
 
-def query_count(value: Any) -> int:
+def parse_query_count(value: Any) -> int:
     """How often a query was asked, 1 by default; ValueError unless it is a whole number above 0.
 
-    >>> query_count("12"), query_count(None)
+    >>> parse_query_count("12"), parse_query_count(None)
     (12, 1)
     """
     if is_missing(value):
@@ -344,7 +339,7 @@ def query_count(value: Any) -> int:
         number = float(value)
     except (TypeError, ValueError):
         number = 0.0
-    if not 1 <= number <= MOST_ASKED or not number.is_integer():
+    if not 1 <= number <= MAX_QUERY_COUNT or not number.is_integer():
         raise ValueError(f"the count is {value!r:.60}, but should be a whole number, 1 or more")
     return int(number)
 
@@ -365,25 +360,31 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
     """The passages of the articles at the path, and the queries of the log; DataError if there is no text."""
     seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
-    found = list(_passages(articles(path, bad, seen), options.words, excluded))
-    if not found:
-        held = (
+    passages = list(_split_articles(read_articles(path, bad, seen), options.words, excluded))
+    if not passages:
+        content = (
             ", ".join(f"{count} {ending or 'without an ending'}" for ending, count in sorted(seen.items())) or "nothing"
         )
-        raise DataError(f"passages: {path} has no document with text ({held}); expected {', '.join(ENDINGS)}")
-    queries = query_log(options.queries, bad) if options.queries else ()
+        remedy = trec_sgml_remedy(sorted(file for file in path.rglob("*") if file.is_file()), path)
+        raise DataError(
+            f"passages: {path} has no document with text ({content}); expected {', '.join(ENDINGS)}"
+            + f". Remedy: {remedy}" * bool(remedy)
+        )
+    queries = read_query_log(options.queries, bad) if options.queries else ()
     for ending, count in sorted(seen.items()):
         if ending not in ENDINGS:
             excluded[f"files ending in {ending}" if ending else "files without an ending"] += count
-    texts = {one.id: one.text for one in found}
-    whole = Collection(texts, queries, excluded=dict(excluded), passages=tuple(found))
+    texts = {one.id: one.text for one in passages}
+    whole = Collection(texts, queries, excluded=dict(excluded), passages=tuple(passages))
     if options.near_duplicates == "same":
-        whole = whole.merged(near_duplicates(whole.searched.texts))
-    log.warning("%s", "; ".join(_summary(path, whole, seen, options)))
+        whole = whole.with_same_documents(find_first_near_duplicates(whole.searchable_documents.texts))
+    log.warning("%s", "; ".join(_summarise_files(path, whole, seen, options)))
     return whole
 
 
-def _summary(path: Path, found: Collection, seen: Mapping[str, int], options: PassageOptions) -> Iterator[str]:
+def _summarise_files(
+    path: Path, collection: Collection, seen: Mapping[str, int], options: PassageOptions
+) -> Iterator[str]:
     """Messages about what was read from which files."""
     taken = Counter[str]()
     for ending in (one for one in seen if one in ENDINGS):
@@ -391,24 +392,24 @@ def _summary(path: Path, found: Collection, seen: Mapping[str, int], options: Pa
     files = ", ".join(
         f"{count:,} {'file' if count == 1 else 'files'} of {what}" for what, count in sorted(taken.items())
     )
-    many = len({one.article for one in found.passages})
+    many = len({one.article for one in collection.passages})
     yield (
-        f"{path} is read as documents without labels: {files}; {many:,} articles in {len(found.documents):,} "
+        f"{path} is read as documents without labels: {files}; {many:,} articles in {len(collection.documents):,} "
         f"passages, cut at headings and after at most {options.words} words (--passage-words)"
     )
     if options.queries:
-        total = sum(q.weight for q in found.queries)
-        yield f"{options.queries}: {total:,} queries, {len(found.queries):,} of them different"
-    if found.excluded:
-        yield "left out: " + ", ".join(f"{count:,} {what}" for what, count in found.excluded.items())
+        total = sum(q.weight for q in collection.queries)
+        yield f"{options.queries}: {total:,} queries, {len(collection.queries):,} of them different"
+    if collection.excluded:
+        yield "left out: " + ", ".join(f"{count:,} {what}" for what, count in collection.excluded.items())
 
 
-def _passages(found: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[ArticlePassage]:
+def _split_articles(articles: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[ArticlePassage]:
     """The passages of the articles, without repeats of a text; `excluded` counts what is left out."""
     known: set[str] = set()
-    for article in found:
+    for article in articles:
         sections = article.page.sections
-        bodies = [(section.heading, body) for section in sections for body in split(section.text, words=words)]
+        bodies = [(section.heading, body) for section in sections for body in split_passages(section.text, words=words)]
         for number, (heading, body) in enumerate(bodies, 1):
             passage = ArticlePassage(f"{article.name}#{number}", article.name, article.page.title, heading, body)
             key = content_hash(" ".join(passage.text.split()))
@@ -421,6 +422,6 @@ def _passages(found: Iterable[Article], words: int, excluded: Counter[str]) -> I
             excluded["documents without text"] += 1
 
 
-def is_page(path: Path) -> bool:
+def is_article_file(path: Path) -> bool:
     """Whether the file is an article."""
-    return path.suffix.lower() in PAGES
+    return path.suffix.lower() in PAGE_PARSERS

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.reader import BadRows, Expected, PairRow, as_published, files_of, pair_rows, tab_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    find_files,
+    make_pair_rows,
+    read_tab_rows,
+    yield_and_check_counts,
+)
 
 LICENCE = "free for any purpose; acknowledge Google LLC as the source"
 CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
@@ -34,6 +42,6 @@ HEADER = ("id", "sentence1", "sentence2", "label")
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting."""
-    for file, split in files_of(path, SPLITS, what="paws"):
-        rows = ((n, (f[1], f[2], f[3], None)) for n, f in tab_rows(file, columns=4, header=HEADER, bad=bad))
-        yield from as_published(file, pair_rows(file, rows, split=split, bad=bad), EXPECTED)
+    for file, split in find_files(path, SPLITS, data_set="paws"):
+        rows = ((n, (f[1], f[2], f[3], None)) for n, f in read_tab_rows(file, columns=4, header=HEADER, bad=bad))
+        yield from yield_and_check_counts(file, make_pair_rows(file, rows, split=split, bad=bad), EXPECTED)

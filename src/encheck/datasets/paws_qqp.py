@@ -23,11 +23,11 @@ from encheck.datasets.reader import (
     Expected,
     PairRow,
     SplitReaders,
-    as_published,
-    binary_label,
-    files_of,
-    made_rows,
-    tab_rows,
+    binary_label_or_none,
+    find_files,
+    make_checked_rows,
+    read_tab_rows,
+    yield_and_check_counts,
 )
 from encheck.errors import DataError
 
@@ -44,19 +44,19 @@ HEADER = ("id", "sentence1", "sentence2", "label")
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting except that of the bytes literals."""
-    for file, split in files_of(path, SPLITS, what="paws-qqp"):
+    for file, split in find_files(path, SPLITS, data_set="paws-qqp"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
-            label = binary_label(fields[3])
+            label = binary_label_or_none(fields[3])
             if label is None:
                 raise ValueError(f"the label is {fields[3]!r:.60}, but should be 0 or 1")
-            return PairRow(unwrapped(fields[1]), unwrapped(fields[2]), label, split)
+            return PairRow(decode_bytes_literal(fields[1]), decode_bytes_literal(fields[2]), label, split)
 
-        numbered = tab_rows(file, columns=4, header=HEADER, bad=bad)
-        yield from as_published(file, made_rows(file, numbered, make, bad=bad), EXPECTED)
+        numbered = read_tab_rows(file, columns=4, header=HEADER, bad=bad)
+        yield from yield_and_check_counts(file, make_checked_rows(file, numbered, make, bad=bad), EXPECTED)
 
 
-def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
+def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same pairs with PAWS-Wiki's dev.tsv, which must be in the folder, as the validation part."""
     files = sorted(path.rglob("dev.tsv")) if path.is_dir() else []
     if len(files) != 1:
@@ -67,7 +67,7 @@ def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
     yield from paws.read(files[0], bad)
 
 
-def in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
+def read_in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same pairs with a half of dev_and_test.tsv as the validation part, drawn label by label."""
     rows, rng = list(read(path, bad)), random.Random(SEED)  # noqa: S311 - no secret
     validation: set[int] = set()
@@ -77,13 +77,13 @@ def in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
     return (row._replace(split="validation") if i in validation else row for i, row in enumerate(rows))
 
 
-READINGS: SplitReaders = {"paws-wiki": with_paws_wiki, "halves": in_halves}
+READINGS: SplitReaders = {"paws-wiki": read_with_paws_wiki, "halves": read_in_halves}
 
 
-def unwrapped(field: str) -> str:
+def decode_bytes_literal(field: str) -> str:
     r"""The sentence in a bytes literal; ValueError if the literal is broken or not UTF-8.
 
-    >>> unwrapped(r"b'Is a caf\xc3\xa9 \"it\" ?'"), unwrapped("Is it ?")
+    >>> decode_bytes_literal(r"b'Is a caf\xc3\xa9 \"it\" ?'"), decode_bytes_literal("Is it ?")
     ('Is a café "it" ?', 'Is it ?')
     """
     text = field.strip()

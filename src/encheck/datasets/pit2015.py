@@ -12,7 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.reader import BadRows, Expected, PairRow, as_published, files_of, made_rows, tab_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    find_files,
+    make_checked_rows,
+    read_tab_rows,
+    yield_and_check_counts,
+)
 
 LICENCE = "unknown"
 CITATION = "Xu, Callison-Burch and Dolan 2015: SemEval-2015 Task 1: Paraphrase and Semantic Similarity in Twitter (PIT)"
@@ -37,20 +45,20 @@ VOTES = re.compile(r"\(([0-5]), ([0-5])\)")
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: topic id, topic, sentence 1, sentence 2, label, tags, tags; the topic is the cluster."""
-    for file, split in files_of(path, SPLITS, what="pit2015"):
+    for file, split in find_files(path, SPLITS, data_set="pit2015"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
-            label, score = judged(fields[4])
+            label, score = parse_judgement(fields[4])
             return PairRow(fields[2], fields[3], label, split, fields[0], score)
 
-        rows = made_rows(file, tab_rows(file, columns=7, bad=bad), make, bad=bad)
-        yield from as_published(file, rows, EXPECTED)
+        rows = make_checked_rows(file, read_tab_rows(file, columns=7, bad=bad), make, bad=bad)
+        yield from yield_and_check_counts(file, rows, EXPECTED)
 
 
-def judged(field: str) -> tuple[int | None, float]:
+def parse_judgement(field: str) -> tuple[int | None, float]:
     """Label and score of a vote or a digit; ValueError if it is neither.
 
-    >>> [judged(field) for field in ("(3, 2)", "3", "(2, 3)", "0")]
+    >>> [parse_judgement(field) for field in ("(3, 2)", "3", "(2, 3)", "0")]
     [(1, 3.0), (None, 3.0), (None, 2.0), (0, 0.0)]
     """
     votes = VOTES.fullmatch(field)

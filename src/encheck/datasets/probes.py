@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.fresh_probes import fresh_groups, word_edits
-from encheck.datasets.reader import BadRows, checked_text, json_rows
+from encheck.datasets.fresh_probes import diff_words, generate_fresh_groups
+from encheck.datasets.reader import BadRows, check_text, read_json_rows
 from encheck.errors import DataError, unknown_name_message
 from encheck.ids import ItemId
 from encheck.scoring.pairs import SentencePair
@@ -35,42 +35,44 @@ PAIRED = (*PARAPHRASES, "hard_negative")  # the relations used for labelled pair
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
 VERSION = "4.0.0"
 DISTANCE = {"control": 0.6, "antonym": 1.5}
-PASSAGES = (3, 8)  # sentences
+PASSAGE_LENGTHS = (3, 8)  # sentences
 MIRRORED = "/mirrored/"  # separates group and phenomenon in the name of the second sentence's meaning
 
 
-def group_sides(group: Group) -> Iterator[Group]:
+def expand_mirror_groups(group: Group) -> Iterator[Group]:
     """The group, and a mirrored group for each of its other sentences."""
     yield group
     for mirror in group.variants:
         if mirror.relation.endswith(MIRROR):
-            yield _mirror_group(group, mirror.relation.removesuffix(MIRROR), mirror.text)
+            yield _make_mirror_group(group, mirror.relation.removesuffix(MIRROR), mirror.text)
 
 
-def kept_relation(phenomenon: str) -> str:
+def relation_keeping_meaning(phenomenon: str) -> str:
     """The relation for the edit that keeps the meaning in a phenomenon.
 
-    >>> kept_relation("number"), kept_relation("antonym")
+    >>> relation_keeping_meaning("number"), relation_keeping_meaning("antonym")
     ('number_kept', 'synonym')
     """
     return KEPT_OF.get(phenomenon, f"{phenomenon}_kept")
 
 
-def control_relation(phenomenon: str) -> str:
+def relation_of_control(phenomenon: str) -> str:
     """The relation for the control of a phenomenon."""
     return CONTROL_OF.get(phenomenon, f"{phenomenon}_control")
 
 
-def _mirror_group(group: Group, name: str, source: str) -> Group:
+def _make_mirror_group(group: Group, name: str, source: str) -> Group:
     """The group seen from its second sentence: the edit that changes the first one's meaning keeps the second one's."""
-    kept, changed, control = (group.variant(r) for r in (kept_relation(name), name, control_relation(name)))
+    kept, changed, control = (
+        group.variant(r) for r in (relation_keeping_meaning(name), name, relation_of_control(name))
+    )
     variants: list[Variant] = []
     if kept and changed:
         variants = [
-            replace(kept, text=changed.text, edits=word_edits(source, changed.text), certificate=changed.certificate),
-            replace(changed, text=kept.text, edits=word_edits(source, kept.text), certificate=kept.certificate),
+            replace(kept, text=changed.text, edits=diff_words(source, changed.text), certificate=changed.certificate),
+            replace(changed, text=kept.text, edits=diff_words(source, kept.text), certificate=kept.certificate),
         ]
-        variants += [replace(control, edits=word_edits(source, control.text))] if control else []
+        variants += [replace(control, edits=diff_words(source, control.text))] if control else []
     side = f"mirror-{name}"
     return replace(
         group, id=f"{group.id}~{side}", source=source, paraphrase=source, variants=tuple(variants), continuation=None,
@@ -81,7 +83,7 @@ def _mirror_group(group: Group, name: str, source: str) -> Group:
 @cache
 def embedded() -> Dataset:
     """The probes that come with encheck."""
-    return replace(dataset_of_groups(list(_embedded_groups())), version=VERSION)
+    return replace(dataset_from_groups(list(_embedded_groups())), version=VERSION)
 
 
 @cache
@@ -94,21 +96,21 @@ def _embedded_file() -> Path:
 
 
 @cache
-def domains(version: str) -> Mapping[str, str]:
+def sentence_domains(version: str) -> Mapping[str, str]:
     """The domain or register of each sentence of the embedded probes; empty for a different version."""
     if version != VERSION:
         return {}
-    return {entry["sentence"]: entry["domain"] for _, entry in json_rows(_embedded_file(), BadRows())}
+    return {entry["sentence"]: entry["domain"] for _, entry in read_json_rows(_embedded_file(), BadRows())}
 
 
 def from_seed(path: str) -> Dataset | None:
     """The fresh probes if the path is `fresh=SEED`; None for a file. DataError for an invalid seed."""
     if not path.startswith(FRESH):
         return None
-    return dataset_of_groups(list(fresh_groups(seed_of(path.removeprefix(FRESH)))))
+    return dataset_from_groups(list(generate_fresh_groups(parse_seed(path.removeprefix(FRESH)))))
 
 
-def seed_of(text: str) -> int:
+def parse_seed(text: str) -> int:
     """The seed of fresh probes: a whole number from 0, without leading zeros. DataError for any other text."""
     if not (text.isascii() and text.isdecimal() and str(int(text)) == text):
         raise DataError(
@@ -121,9 +123,9 @@ def seed_of(text: str) -> int:
 def groups(path: Path, bad: BadRows) -> Iterator[Group]:
     """The groups in a probe file, embedded or the user's own; a DataError names the line of a defect."""
     seen: set[str] = set()
-    for number, entry in json_rows(path, bad):
+    for number, entry in read_json_rows(path, bad):
         try:
-            group = _probe_group(entry, seen)
+            group = _parse_group(entry, seen)
         except ValueError as error:
             bad(path, number, str(error))
         except (KeyError, TypeError, AttributeError) as error:
@@ -133,82 +135,82 @@ def groups(path: Path, bad: BadRows) -> Iterator[Group]:
             yield group
 
 
-def _probe_group(entry: dict[str, Any], seen: set[str]) -> Group:
+def _parse_group(entry: dict[str, Any], seen: set[str]) -> Group:
     if missing := {*TEXTS, "variants"} - set(entry):
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
-    _refuse_unread(entry, _fields()[0])
-    texts = {name: checked_text(name, entry[name]) for name in TEXTS}
+    _refuse_unknown_fields(entry, _schema_fields()[0])
+    texts = {name: check_text(name, entry[name]) for name in TEXTS}
     if texts["id"] in seen:
         raise ValueError(f"the id {texts['id']!r} appears twice")
     source = texts["sentence"]
-    variants = tuple(_probe_variant(source, v) for v in entry["variants"])
+    variants = tuple(_parse_variant(source, v) for v in entry["variants"])
     if len({(v.relation, v.level) for v in variants}) < len(variants):
         raise ValueError("has two variants with the same relation and level")
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), source)
     if not variants:
         raise ValueError("has no variant")
     continuation, construction = (
-        checked_text(name, entry[name]) if name in entry else None for name in ("continuation", "construction")
+        check_text(name, entry[name]) if name in entry else None for name in ("continuation", "construction")
     )
     return Group(
-        texts["id"], source, paraphrase, texts["skeleton"], variants, continuation, texts["split"], _passage(entry),
-        is_quick=entry.get("quick") is True, construction=construction or "",
+        texts["id"], source, paraphrase, texts["skeleton"], variants, continuation, texts["split"],
+        _parse_passage(entry), is_quick=entry.get("quick") is True, construction=construction or "",
     )  # fmt: skip
 
 
 @cache
-def _fields() -> tuple[frozenset[str], frozenset[str]]:
+def _schema_fields() -> tuple[frozenset[str], frozenset[str]]:
     """The fields of a line and of a variant, from the schema."""
     schema = json.loads((resources.files("encheck.datasets") / "probes.schema.json").read_text("utf-8"))
     return frozenset(schema["properties"]), frozenset(schema["$defs"]["variant"]["properties"])
 
 
-def _refuse_unread(entry: Mapping[str, Any], known: frozenset[str]) -> None:
+def _refuse_unknown_fields(entry: Mapping[str, Any], known_fields: frozenset[str]) -> None:
     """ValueError for an unknown field."""
-    if unread := next((name for name in entry if name not in known), None):
-        raise ValueError(unknown_name_message("field", unread, known))
+    if unread := next((name for name in entry if name not in known_fields), None):
+        raise ValueError(unknown_name_message("field", unread, known_fields))
 
 
-def _passage(entry: dict[str, Any]) -> Passage | None:
+def _parse_passage(entry: dict[str, Any]) -> Passage | None:
     if "passage" not in entry:
         return None
-    context = tuple(checked_text("context", text) for text in entry["passage"]["context"])
+    context = tuple(check_text("context", text) for text in entry["passage"]["context"])
     place = entry["passage"]["place"]
     if not isinstance(place, int) or not 0 <= place <= len(context):
         raise ValueError(f"the position of the passage is {place!r}, but should be from 0 to {len(context)}")
     return Passage(context, place)
 
 
-def _probe_variant(source: str, entry: dict[str, Any]) -> Variant:
+def _parse_variant(source: str, entry: dict[str, Any]) -> Variant:
     if missing := {"relation", "level", "text", "edits"} - set(entry):
         raise ValueError(f"a variant lacks {', '.join(sorted(missing))}")
-    _refuse_unread(entry, _fields()[1])
-    relation, level = checked_text("relation", entry["relation"]), entry["level"]
+    _refuse_unknown_fields(entry, _schema_fields()[1])
+    relation, level = check_text("relation", entry["relation"]), entry["level"]
     name = f"{relation} {level}"
     if not isinstance(level, int):
         raise ValueError(f"the level of {relation} is {level!r}, but should be a whole number")
-    text = checked_text(name, entry["text"])
+    text = check_text(name, entry["text"])
     edits = tuple(Edit(e["start"], e["end"], e["text"]) for e in entry["edits"])
     if apply_edits(source, edits) != text:
         raise ValueError(f"the edits of {name} do not give its text")
     return Variant(text, relation, level, edits)
 
 
-def dataset_of_groups(found: list[Group]) -> Dataset:
+def dataset_from_groups(groups: list[Group]) -> Dataset:
     """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0).
 
     A crossed group appears once for each of its sides.
     """
-    pairs = tuple(pair for group in found for pair in _labelled_pairs(group))
-    universe = tuple(sorted({g.cluster for g in found}))
-    written = Counter(f"{v.relation} {v.level}" for g in found for v in g.variants)
-    apart = tuple(side for group in found for side in group_sides(group))
+    pairs = tuple(pair for group in groups for pair in _make_labelled_pairs(group))
+    universe = tuple(sorted({g.cluster for g in groups}))
+    written = Counter(f"{v.relation} {v.level}" for g in groups for v in g.variants)
+    apart = tuple(side for group in groups for side in expand_mirror_groups(group))
     return Dataset(
-        "probes", pairs, apart, LICENCE, len(found), written=dict(sorted(written.items())), universe=universe
+        "probes", pairs, apart, LICENCE, len(groups), written=dict(sorted(written.items())), universe=universe
     )
 
 
-def _labelled_pairs(group: Group) -> Iterator[SentencePair]:
+def _make_labelled_pairs(group: Group) -> Iterator[SentencePair]:
     for variant in group.variants:
         if variant.relation in PAIRED:
             name = ItemId.of("probes", content_hash(group.source, variant.text), variant.relation, 1, "written", 0)
@@ -216,9 +218,9 @@ def _labelled_pairs(group: Group) -> Iterator[SentencePair]:
             yield SentencePair(name, group.source, variant.text, label, group.cluster, group.split, variant.edits)
 
 
-def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:
+def iterate_text_meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:
     """(text, (meaning, distance from it)) of every embedded text, and of a seed's fresh ones, for the oracle."""
-    for group in (*_embedded_groups(), *(fresh_groups(seed) if seed is not None else ())):
+    for group in (*_embedded_groups(), *(generate_fresh_groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:
@@ -231,6 +233,6 @@ def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]
 
 
 def _in_passages(group: Group, text: str, distance: float) -> Iterator[tuple[str, tuple[str, float]]]:
-    for sentences in PASSAGES if group.passage else ():
+    for sentences in PASSAGE_LENGTHS if group.passage else ():
         assert group.passage is not None
         yield group.passage.around(text, sentences=sentences), (f"{group.id}/{sentences}", distance)

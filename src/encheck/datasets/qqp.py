@@ -10,13 +10,13 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    as_published,
-    column_rows,
-    files_of,
-    first_line,
-    header_of,
-    pair_rows,
-    tab_rows,
+    find_files,
+    make_pair_rows,
+    read_columns,
+    read_first_line,
+    read_header,
+    read_tab_rows,
+    yield_and_check_counts,
 )
 from encheck.errors import DataError
 
@@ -47,29 +47,33 @@ FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order, from either layout."""
-    for file, split in files_of(path, SPLITS | FULL, what="qqp"):
-        start = first_line(file)
+    for file, split in find_files(path, SPLITS | FULL, data_set="qqp"):
+        start = read_first_line(file)
         delimiter = "\t" if "\t" in start else ","
-        yield from _full(file, split or "train", delimiter, bad) if "question1" in start else _wang(file, split, bad)
+        yield from (
+            _read_full_file(file, split or "train", delimiter, bad)
+            if "question1" in start
+            else _read_wang_split(file, split, bad)
+        )
 
 
-def _wang(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
+def _read_wang_split(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
     """Label, question 1, question 2, pair id; without header or quoting."""
-    first = first_line(file).split("\t")
+    first = read_first_line(file).split("\t")
     if len(first) > 1 and not any(map(str.isdecimal, first)):
         raise DataError(
             f"{file}:1: begins with {', '.join(first):.60}, but should begin with label, question 1, "
             f"question 2 and pair id, or a header that has {', '.join(COLUMNS)}; expected {FILES}"
         )
-    rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=4, bad=bad))
-    return as_published(file, pair_rows(file, rows, split=split, bad=bad), EXPECTED)
+    rows = ((n, (f[1], f[2], f[0], None)) for n, f in read_tab_rows(file, columns=4, bad=bad))
+    return yield_and_check_counts(file, make_pair_rows(file, rows, split=split, bad=bad), EXPECTED)
 
 
-def _full(file: Path, split: str, delimiter: str, bad: BadRows) -> Iterator[PairRow]:
+def _read_full_file(file: Path, split: str, delimiter: str, bad: BadRows) -> Iterator[PairRow]:
     """Named columns with standard quoting; a quoted question can hold line breaks."""
-    missing = set(COLUMNS) - set(header_of(file, delimiter=delimiter))
+    missing = set(COLUMNS) - set(read_header(file, delimiter=delimiter))
     if missing:
         raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}; expected {FILES}")
-    columns = column_rows(file, COLUMNS, delimiter=delimiter, bad=bad)
+    columns = read_columns(file, COLUMNS, delimiter=delimiter, bad=bad)
     rows = ((n, (first, second, label, None)) for n, (first, second, label) in columns)
-    return pair_rows(file, rows, split=split, bad=bad)
+    return make_pair_rows(file, rows, split=split, bad=bad)

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 from os import SEEK_END
 from pathlib import Path
@@ -32,10 +33,10 @@ csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
 T = TypeVar("T")
 BYTES_AT_ONCE = 1 << 20
-MOST_NAMED = 8  # unused columns
-BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
+MAX_NAMED = 8  # unused columns, or files
+BINARY_LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 NO_VALUE = frozenset(("NaN", "nan", "<NA>", "NULL", "\\N"))  # how pandas, SQL and its dumps write a missing value
-HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer accepts it
+SURROGATE = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer accepts it
 SplitReaders = Mapping[
     str, "Callable[[Path, BadRows], Iterator[PairRow]]"
 ]  # readers of one data set, by the name of their split
@@ -52,7 +53,17 @@ CONVERTERS = {  # the command that converts a file of the format, and the ending
     **dict.fromkeys((".faiss", ".index"), (
         "import faiss, numpy; i = faiss.read_index({}); numpy.save({}, i.reconstruct_n(0, i.ntotal))", ".npy")),
 }  # fmt: skip
-Named = Iterator[tuple[int, Mapping[str, Any]]]
+TREC_SGML_TAG = re.compile(rb"^\s*<(top|doc)>", re.IGNORECASE | re.MULTILINE)
+TREC_SGML = {  # by the tag of an entry: the file to write, and the pattern of an entry's id and text
+    b"top": ("queries.jsonl", r"(?is)<num>\s*(?:Number:)?\s*([^\s<]+).*?<title>\s*(?:Topic:)?([^<]*)"),
+    b"doc": ("corpus.jsonl", r"(?is)<docno>\s*([^\s<]+)\s*</docno>(.*?)</doc>"),
+}
+TREC_SGML_SCRIPT = (
+    'import json, re, sys; s = "".join(open(f, encoding="utf-8", errors="replace").read() for f in sys.argv[1:]); '
+    '[print(json.dumps({"_id": i, "text": " ".join(re.sub("<[^>]*>", " ", t).split())})) '
+    'for i, t in re.findall(r"PATTERN", s)]'
+)
+NumberedRows = Iterator[tuple[int, Mapping[str, Any]]]
 
 
 class PairRow(NamedTuple):
@@ -90,7 +101,7 @@ class BadRows:
         self.skipped.append(message)
 
 
-def decoded(path: Path, *, encoding: str = "utf-8-sig") -> str:
+def read_utf8(path: Path, *, encoding: str = "utf-8-sig") -> str:
     """The text of a UTF-8 file without its byte order mark; DataError names the line of invalid bytes."""
     if path.is_dir():
         raise DataError(f"{path} is a folder, but should be a file: give the file itself")
@@ -119,13 +130,13 @@ def _line_number(raw: bytes, at: int) -> int:
     return raw.count(b"\n", 0, at) + 1
 
 
-def lines_of(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
+def read_lines(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
     """The lines of a text file without their ends; blank lines in the middle stay, to keep the line numbers."""
-    lines = [line.removesuffix("\r") for line in decoded(path, encoding=encoding).split("\n")]
+    lines = [line.removesuffix("\r") for line in read_utf8(path, encoding=encoding).split("\n")]
     return lines if lines[-1] else lines[:-1]
 
 
-def tab_rows(
+def read_tab_rows(
     path: Path, *, columns: int | tuple[int, ...], bad: BadRows, header: Sequence[str] = ()
 ) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of a tab-separated file without quoting, blank lines left out.
@@ -133,12 +144,17 @@ def tab_rows(
     `columns` is the number of fields in a row, or each allowed number. If `header` names the columns, the first line
     must hold them; otherwise the first pair would be lost.
     """
-    lines = lines_of(path)
+    lines = read_lines(path)
     allowed = (columns,) if isinstance(columns, int) else columns
     is_cut = bool(lines) and not _ends_a_line(path)
     start = 1 if header else 0
     if header and lines and lines[0]:
-        _check_header(path, lines[0], header)
+        names = [field.strip().lower() for field in lines[0].split("\t")]
+        if names != [name.lower() for name in header]:
+            hint = _delimiter_hint(lines[0])
+            raise DataError(
+                f"{path}:1: the header is {lines[0][:80]!r}, but should be {', '.join(header)}, separated by tabs{hint}"
+            )
     for number, line in enumerate(lines[start:], start + 1):
         fields = line.split("\t")
         if line and len(fields) in allowed:
@@ -156,37 +172,23 @@ def _ends_a_line(path: Path) -> bool:
         return file.read() in (b"\n", b"")
 
 
-def _check_header(path: Path, line: str, names: Sequence[str]) -> None:
-    if [field.strip().lower() for field in line.split("\t")] != [name.lower() for name in names]:
-        hint = _delimiter_hint(line)
-        raise DataError(
-            f"{path}:1: the header is {line[:80]!r}, but should be {', '.join(names)}, separated by tabs{hint}"
-        )
-
-
 def _delimiter_hint(line: str) -> str:
     other = max(",;|", key=line.count)
     return f" (is {other!r} the delimiter?)" if "\t" not in line and line.count(other) else ""
 
 
-def named_rows(path: Path, *, delimiter: str, bad: BadRows) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, fields by name) of a CSV or TSV file with a header and standard quoting."""
-    names = header_of(path, delimiter=delimiter)
-    return ((line, dict(zip(names, fields, strict=True))) for line, fields in full_rows(path, delimiter, bad))
-
-
-def column_rows(
+def read_columns(
     path: Path, columns: Sequence[str], *, delimiter: str, bad: BadRows
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """(line number, the fields of these two or more columns) of such a file, if the header has them."""
-    names = header_of(path, delimiter=delimiter)
+    names = read_header(path, delimiter=delimiter)
     chosen = itemgetter(*map(names.index, columns))
-    return ((line, chosen(fields)) for line, fields in full_rows(path, delimiter, bad))
+    return ((line, chosen(fields)) for line, fields in read_full_rows(path, delimiter, bad))
 
 
-def full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
+def read_full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of the rows that have as many fields as the header, blank lines left out."""
-    rows = _quoted_rows(path, delimiter)
+    rows = _read_quoted_rows(path, delimiter)
     width = len(next(rows, (1, []))[1])
     for line, fields in rows:
         if len(fields) == width:
@@ -195,13 +197,13 @@ def full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, l
             bad(path, line, f"{len(fields)} fields, but the header has {width}")
 
 
-def header_of(path: Path, *, delimiter: str) -> list[str]:
+def read_header(path: Path, *, delimiter: str) -> list[str]:
     """The column names in the first row that is not blank of a CSV or TSV file; empty for an empty file."""
-    return next(_quoted_rows(path, delimiter), (1, []))[1]
+    return next(_read_quoted_rows(path, delimiter), (1, []))[1]
 
 
-def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(streamed(path), delimiter=delimiter, strict=True)
+def _read_quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(stream_lines(path), delimiter=delimiter, strict=True)
     start = 1
     try:
         for fields in reader:
@@ -215,13 +217,13 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def streamed(path: Path) -> Iterator[str]:
-    """The lines of a file with their ends, one at a time; raises the same errors as `decoded`.
+def stream_lines(path: Path) -> Iterator[str]:
+    """The lines of a file with their ends, one at a time; raises the same errors as `read_utf8`.
 
     A file whose name ends in .gz is unpacked while reading.
     """
     if path.suffix.lower() == ".gz":
-        yield from _unpacked(path)
+        yield from _stream_gzip_lines(path)
         return
     try:
         with path.open("rb") as raw:
@@ -232,11 +234,11 @@ def streamed(path: Path) -> Iterator[str]:
             return
     except (UnicodeDecodeError, OSError):
         pass
-    decoded(path)
+    read_utf8(path)
     raise DataError(f"{path} changed while it was read: load it again")
 
 
-def _unpacked(path: Path) -> Iterator[str]:
+def _stream_gzip_lines(path: Path) -> Iterator[str]:
     """The lines of a gzipped file; DataError names the line where it breaks off, or is not UTF-8."""
     line = 0
     try:
@@ -251,14 +253,14 @@ def _unpacked(path: Path) -> Iterator[str]:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
 
 
-def first_line(path: Path) -> str:
+def read_first_line(path: Path) -> str:
     """The first line of a text file, without its end; empty if the file is empty."""
-    return next(streamed(path), "").rstrip("\r\n")
+    return next(stream_lines(path), "").rstrip("\r\n")
 
 
-def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of a JSON Lines file, blank lines left out."""
-    for number, line in enumerate(streamed(path), 1):
+    for number, line in enumerate(stream_lines(path), 1):
         if not line.strip():
             continue
         try:
@@ -273,46 +275,48 @@ def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
             bad(path, number, "is not a JSON object")
 
 
-def binary_label(value: object) -> int | None:
+def binary_label_or_none(value: object) -> int | None:
     """0 or 1 from common spellings of labels; None for any other value.
 
-    >>> [binary_label(v) for v in ("1", "0.0", True, "yes")]
+    >>> [binary_label_or_none(v) for v in ("1", "0.0", True, "yes")]
     [1, 0, 1, None]
     """
     text = str(value)
-    known = BINARY.get(text)
-    return BINARY.get(text.strip().lower()) if known is None else known
+    known = BINARY_LABELS.get(text)
+    return BINARY_LABELS.get(text.strip().lower()) if known is None else known
 
 
-def pair_rows(
+def make_pair_rows(
     path: Path, rows: Iterator[tuple[int, tuple[object, object, object, str | None]]], *, split: str, bad: BadRows
 ) -> Iterator[PairRow]:
     """Rows from (line, (first, second, label, cluster)), with both sides and the label checked."""
     for line, (first, second, label, cluster) in rows:
         try:
-            yield PairRow(checked_text("first", first), checked_text("second", second), label_of(label), split, cluster)
+            yield PairRow(
+                check_text("first", first), check_text("second", second), parse_binary_label(label), split, cluster
+            )
         except ValueError as error:
             bad(path, line, str(error))
 
 
-def made_rows(
+def make_checked_rows(
     path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], PairRow], *, bad: BadRows
 ) -> Iterator[PairRow]:
     """The row that `make` returns for each (line, fields), with its sides checked; a ValueError is a bad row."""
     for line, fields in numbered:
         try:
             row = make(fields)
-            first, second = checked_text("first", row.first), checked_text("second", row.second)
+            first, second = check_text("first", row.first), check_text("second", row.second)
         except ValueError as error:
             bad(path, line, str(error))
         else:
             yield row._replace(first=first, second=second)
 
 
-def checked_score(value: str, low: float, high: float) -> float:
+def parse_score(value: str, low: float, high: float) -> float:
     """The score as a number; ValueError if it is not a number from `low` to `high`.
 
-    >>> checked_score(" 3.80", 0, 5)
+    >>> parse_score(" 3.80", 0, 5)
     3.8
     """
     try:
@@ -333,12 +337,12 @@ def is_missing(value: object) -> bool:
     return value is None or value != value or value in ([], {}) or (text := str(value).strip()) in NO_VALUE or not text
 
 
-def checked_text(name: str, text: object) -> str:
+def check_text(name: str, text: object) -> str:
     """The text without surrounding white space; ValueError explains why a value is not a text."""
     if not isinstance(text, str):
-        said = "missing" if is_missing(text) else f"{text!r:.60}, but should be a string"
-        raise ValueError(f"the {name} text is {said}")
-    if not text.isascii() and HALF.search(text):
+        problem = "missing" if is_missing(text) else f"{text!r:.60}, but should be a string"
+        raise ValueError(f"the {name} text is {problem}")
+    if not text.isascii() and SURROGATE.search(text):
         raise ValueError(f"the {name} text has half a character (a surrogate without its partner)")
     if (stripped := text.strip()) in NO_VALUE:
         raise ValueError(f"the {name} text is missing: the cell has {stripped!r}")
@@ -347,23 +351,26 @@ def checked_text(name: str, text: object) -> str:
     raise ValueError(f"the {name} text is empty")
 
 
-def label_of(value: object) -> int:
+def parse_binary_label(value: object) -> int:
     """The label as 0 or 1; ValueError for any other value."""
-    label = binary_label(value)
+    label = binary_label_or_none(value)
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")
     return label
 
 
-def refuse_misspelt(
-    path: Path | str, columns: Iterable[str], known: Mapping[str, Sequence[str]], chosen: Mapping[str, str | None]
+def refuse_misspelt_columns(
+    path: Path | str,
+    columns: Iterable[str],
+    names_by_role: Mapping[str, Sequence[str]],
+    columns_by_role: Mapping[str, str | None],
 ) -> None:
     """DataError for a column that is not used, and whose name resembles that of a role without a column.
 
-    `known` has the names by role, `chosen` the column of each role.
+    `names_by_role` has the names by role, `columns_by_role` the column of each role.
     """
-    names = [name for role, some in known.items() if not chosen.get(role) for name in some]
-    for column in sorted(set(columns) - set(chosen.values())):
+    names = [name for role, some in names_by_role.items() if not columns_by_role.get(role) for name in some]
+    for column in sorted(set(columns) - set(columns_by_role.values())):
         if near := next((name for name in names if is_misspelt(column, name)), None):
             raise DataError(
                 f"{path}:1: unused column {column!r}; did you mean {near!r}? "
@@ -384,40 +391,44 @@ def is_misspelt(column: str, name: str) -> bool:
     return column != name and not is_replaced and int(OSA.distance(text, name)) <= 1
 
 
-def unread_columns_message(path: Path, columns: Iterable[str], chosen: Iterable[str | None]) -> list[str]:
+def unread_columns_message(path: Path, columns: Iterable[str], read_columns: Iterable[str | None]) -> list[str]:
     """The message about unused columns, if any."""
-    unread = sorted(set(columns) - set(chosen))
-    more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
-    return [f"{path.name}: unused columns: {', '.join(unread[:MOST_NAMED])}{more}"] * bool(unread)
+    unread = sorted(set(columns) - set(read_columns))
+    more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
+    return [f"{path.name}: unused columns: {', '.join(unread[:MAX_NAMED])}{more}"] * bool(unread)
 
 
-def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path, str]]:
+def find_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tuple[Path, str]]:
     """(file, split) at `path`: the file itself, or those of `names` (file name -> split) in the folder."""
     if path.is_file():
         return [(path, names.get(path.name, ""))]
     if not path.is_dir():
-        raise DataError(f"{what}: {path} does not exist; it should be one of {', '.join(names)}, or the folder")
+        raise DataError(f"{data_set}: {path} does not exist; it should be one of {', '.join(names)}, or the folder")
     files = {name: sorted(path.rglob(name)) for name in names}
     if not any(files.values()):
-        held = ", ".join(sorted(p.name for p in path.iterdir())[:8]) or "nothing"
-        raise DataError(f"{what}: {path} holds none of {', '.join(names)}. It holds: {held}")
-    for name, found in files.items():
-        if len(found) > 1:
-            where = ", ".join(str(file.parent.relative_to(path)) for file in found)
-            raise DataError(f"{what}: {path} holds {name} more than once (in {where}): give the folder of one of them")
-    return [(file, names[name]) for name, found in files.items() for file in found]
+        content = ", ".join(sorted(p.name for p in path.iterdir())[:8]) or "nothing"
+        raise DataError(f"{data_set}: {path} holds none of {', '.join(names)}. It holds: {content}")
+    for name, matches in files.items():
+        if len(matches) > 1:
+            where = ", ".join(str(file.parent.relative_to(path)) for file in matches)
+            raise DataError(
+                f"{data_set}: {path} holds {name} more than once (in {where}): give the folder of one of them"
+            )
+    return [(file, names[name]) for name, matches in files.items() for file in matches]
 
 
-def as_published(file: Path, rows: Iterable[PairRow], expected: Expected, *, name: str = "") -> Iterator[PairRow]:
-    """The rows of a file unchanged; calls `check_published` after the last one."""
+def yield_and_check_counts(
+    file: Path, rows: Iterable[PairRow], expected: Expected, *, name: str = ""
+) -> Iterator[PairRow]:
+    """The rows of a file unchanged; calls `check_published_counts` after the last one."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts[str(row.label)] += 1
         yield row
-    check_published(file, counts, expected, name=name)
+    check_published_counts(file, counts, expected, name=name)
 
 
-def check_published(file: Path, counts: Mapping[str, int], expected: Expected, *, name: str = "") -> None:
+def check_published_counts(file: Path, counts: Mapping[str, int], expected: Expected, *, name: str = "") -> None:
     """Compare a file's rows per label with those in `expected` for the file's name, or for `name`.
 
     If there are fewer rows than published and the last line has no line end, the file was cut off: DataError. Any other
@@ -429,20 +440,20 @@ def check_published(file: Path, counts: Mapping[str, int], expected: Expected, *
             f"{file} is cut off: its last line has no end, and it has {sum(counts.values()):,} rows, but the published "
             f"{file.name} has {wanted:,}. Get it again, or add the line end if you want only this part"
         )
-    warn_unless_published(name or file.name, counts, expected)
+    warn_unless_published_counts(name or file.name, counts, expected)
 
 
-def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expected) -> None:
+def warn_unless_published_counts(name: str, counts: Mapping[str, int], expected: Expected) -> None:
     """Log a warning if the counts per label differ from `expected[name]`; skip names without an entry."""
     if name not in expected:
         return
     rows, labels = expected[name]
     if sum(counts.values()) != rows or (labels and dict(counts) != labels):
-        found = rows_and_labels(sum(counts.values()), counts)
+        described = rows_and_labels(sum(counts.values()), counts)
         LOG.warning(
             "%s has %s, but the published data have %s: is it a changed copy?",
             name,
-            found,
+            described,
             rows_and_labels(rows, labels, noun=""),
         )
 
@@ -457,29 +468,31 @@ def rows_and_labels(rows: int, labels: Mapping[str, int], *, noun: str = " rows"
     return f"{rows:,}{noun} ({balance})" if balance else f"{rows:,}{noun}"
 
 
-Format = Callable[[Path, BadRows], tuple[list[str], Named]]
+FormatReader = Callable[[Path, BadRows], tuple[list[str], NumberedRows]]
 
 
-def table_rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+def read_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
     """The columns of the file, and (line or row number, fields) of each row; for JSON Lines, the first row's columns.
 
     DataError for an unsupported format, or a file that does not match its format.
     """
     ending = file_ending(path)
-    if ending not in FORMATS:
-        raise unknown_format(path, FORMATS)
-    return FORMATS[ending](path, bad)
+    if ending not in TABLE_READERS:
+        raise unknown_format_error(path, TABLE_READERS)
+    return TABLE_READERS[ending](path, bad)
 
 
-def unknown_format(path: Path, known: Iterable[str]) -> DataError:
+def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:
     """The error for an unsupported file format, with the command that converts the file.
 
-    >>> str(unknown_format(Path("log.zst"), [".csv"]))
+    >>> str(unknown_format_error(Path("log.zst"), [".csv"]))
     "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
     """
     ending, name = path.suffix.lower(), path.with_suffix("")
-    script, made = CONVERTERS.get(ending, ("", ""))
-    script = script.format(json.dumps(str(path)), json.dumps(f"{name}{made}"))
+    if path.is_file() and (remedy := trec_sgml_remedy([path], path.parent)):
+        return DataError(f"{path} holds TREC's SGML, but should be one of {', '.join(known_endings)}. Remedy: {remedy}")
+    script, made_ending = CONVERTERS.get(ending, ("", ""))
+    script = script.format(json.dumps(str(path)), json.dumps(f"{name}{made_ending}"))
     file, table = quote(str(path)), quote(f"{name}.csv")
     commands = {
         ".gz": f"gunzip -k {file}", ".zip": f"unzip {file}", ".bz2": f"bunzip2 -k {file}", ".xz": f"unxz -k {file}",
@@ -489,14 +502,36 @@ def unknown_format(path: Path, known: Iterable[str]) -> DataError:
     command = f"python -c {quote(script)}" if script else commands.get(ending)
     rename = f"cp {file} {table}, or with the ending of its format"
     return DataError(
-        f"{path}: {unknown_name_message('file ending', file_ending(path), known)}. Remedy: {command or rename}"
+        f"{path}: {unknown_name_message('file ending', file_ending(path), known_endings)}. Remedy: {command or rename}"
     )
 
 
-def parquet_files(folder: Path) -> list[Path]:
+def trec_sgml_remedy(files: Iterable[Path], folder: Path) -> str:
+    """The commands that convert TREC's topics (`<top>`) and documents (`<DOC>`) in these files to JSON Lines.
+
+    They write queries.jsonl and corpus.jsonl into the folder, which is then read with its judgements as `retrieval`.
+    Empty if no file holds such entries.
+    """
+    by_tag: dict[bytes, list[Path]] = {}
+    for file in files:
+        with file.open("rb") as opened:
+            if tag := TREC_SGML_TAG.search(opened.read(1 << 16)):
+                by_tag.setdefault(tag[1].lower(), []).append(file)
+    commands = []
+    for tag_name, some in sorted(by_tag.items(), reverse=True):
+        name, pattern = TREC_SGML[tag_name]
+        script = quote(TREC_SGML_SCRIPT.replace("PATTERN", pattern))
+        given = " ".join(quote(str(file)) for file in some[:MAX_NAMED])
+        if len(some) > MAX_NAMED:
+            given = " ".join(f"$(find {quote(str(place))} -type f)" for place in sorted({file.parent for file in some}))
+        commands.append(f"python -c {script} {given} > {quote(str(folder / name))}")
+    return f"{' && '.join(commands)}; then, with qrels.txt beside, --data=retrieval:{folder}" if commands else ""
+
+
+def find_parquet_files(folder: Path) -> list[Path]:
     """The Parquet files in a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left out."""
-    found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
-    return [found[name] for name in sorted(found) if not any(part[0] in "._" for part in name.split("/"))]
+    by_name = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
+    return [by_name[name] for name in sorted(by_name) if not any(part[0] in "._" for part in name.split("/"))]
 
 
 def file_ending(path: Path) -> str:
@@ -509,49 +544,44 @@ def file_ending(path: Path) -> str:
     return Path(name.removesuffix(".gz")).suffix + ".gz" * name.endswith(".gz")
 
 
-def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-    rows = json_rows(path, bad)
+def _read_json_lines(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
+    rows = read_json_rows(path, bad)
     first = next(rows, None)
-    return (list(first[1]), _with(first, rows)) if first else ([], iter(()))
+    return (list(first[1]), chain([first], rows)) if first else ([], iter(()))
 
 
-def _with(first: tuple[int, dict[str, Any]], rest: Iterator[tuple[int, dict[str, Any]]]) -> Named:
-    yield first
-    yield from rest
-
-
-def json_table(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+def read_json_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
     """The columns of any row and the rows of a JSON file, or of JSON Lines in a file called .json.
 
     A file holds an array of objects; an object of arrays, as Chroma and Arrow write; an object of objects by id or by
     column, as pandas writes; or one of these inside an answer, as from Qdrant.
     """
     try:
-        rows = _table_in(read_json(path, infinite=True))
+        rows = _find_table(read_json(path, infinite=True))
     except (ValueError, OSError) as error:
-        lines = list(json_rows(path, BadRows(skip=True)))
+        lines = list(read_json_rows(path, BadRows(skip=True)))
         if not lines or "Extra data" not in str(error):
             raise DataError(f"{path}: {error}") from error
-        lines = list(json_rows(path, bad))
-        return _keys(row for _, row in lines), iter(lines)
+        lines = list(read_json_rows(path, bad))
+        return _column_names(row for _, row in lines), iter(lines)
     if rows is None:
         raise DataError(
             f"{path} holds no table, but should hold an array of objects. Remedy, where KEY has it: jq -c '.KEY[]' "
             f"{quote(str(path))} > {quote(str(path.with_suffix('.jsonl')))}"
         )
-    return _keys(rows), iter(list(enumerate(rows, 1)))
+    return _column_names(rows), iter(list(enumerate(rows, 1)))
 
 
-def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def _column_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(key for row in rows for key in row))
 
 
-def _table_in(value: Any) -> list[dict[str, Any]] | None:
+def _find_table(value: Any) -> list[dict[str, Any]] | None:
     """The rows in a JSON value, None if it has no table."""
     if isinstance(value, list):
         if all(isinstance(row, dict) for row in value):
             return value or None
-        return _table_in(value[0]) if isinstance(value[0], list) else None  # a pair: rows, and where to continue
+        return _find_table(value[0]) if isinstance(value[0], list) else None  # a pair: rows, and where to continue
     if not isinstance(value, dict) or not value:
         return None
     if all(isinstance(one, str) for one in value.values()):
@@ -567,68 +597,69 @@ def _table_in(value: Any) -> list[dict[str, Any]] | None:
     columns = {name: one for name, one in lists.items() if len(one) == length}
     if len(columns) > 1 and any(not isinstance(one[0], dict) for one in columns.values()):
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    inside = [found for one in value.values() if isinstance(one, list | dict) and (found := _table_in(one))]
+    inside = [table for one in value.values() if isinstance(one, list | dict) and (table := _find_table(one))]
     return inside[0] if len(inside) == 1 else None
 
 
-def delimited(delimiter: str) -> Format:
+def delimited_reader(delimiter: str) -> FormatReader:
     """The reader of files with this delimiter."""
 
-    def rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-        return header_of(path, delimiter=delimiter), named_rows(path, delimiter=delimiter, bad=bad)
+    def rows(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
+        names, numbered = read_header(path, delimiter=delimiter), read_full_rows(path, delimiter, bad)
+        return names, ((line, dict(zip(names, fields, strict=True))) for line, fields in numbered)
 
     return rows
 
 
-def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
+def read_parquet(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:  # noqa: ARG001 - Parquet is whole or not
     """The columns and rows of a Parquet file; DataError for a file in a different format."""
-    file = _opened(path)
-    return list(file.schema_arrow.names), _numbered(path, parquet_rows(file, size=path.stat().st_size))
+    file = _open_parquet(path)
+
+    def rows() -> NumberedRows:
+        try:
+            yield from enumerate(parquet_rows(file, size=path.stat().st_size), 1)
+        except (ValueError, OSError) as error:
+            raise _not_parquet_error(path, error) from error
+
+    return list(file.schema_arrow.names), rows()
 
 
-def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
+def open_parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
     """The columns of a Parquet file, and a function that reads some of them as record batches; DataError for a file in
     a different format.
     """
-    file = _opened(path)
+    file = _open_parquet(path)
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         try:
             yield from record_batches(file, size=path.stat().st_size, columns=columns)
         except (ValueError, OSError) as error:
-            raise _not_parquet(path, error) from error
+            raise _not_parquet_error(path, error) from error
 
     return list(file.schema_arrow.names), batches
 
 
-def _opened(path: Path) -> Any:
+def _open_parquet(path: Path) -> Any:
     try:
         return open_parquet(path)
     except (ValueError, OSError) as error:
-        raise _not_parquet(path, error) from error
+        raise _not_parquet_error(path, error) from error
 
 
-def _numbered(path: Path, rows: Iterator[dict[str, Any]]) -> Named:
-    try:
-        yield from enumerate(rows, 1)
-    except (ValueError, OSError) as error:
-        raise _not_parquet(path, error) from error
+def _not_parquet_error(path: Path, error: Exception) -> DataError:
+    message = str(error)
+    if message.startswith("has "):
+        return DataError(f"{path} {message}")
+    return DataError(f"{path} is not a Parquet file, or is truncated; copy or write it again ({message})")
 
 
-def _not_parquet(path: Path, error: Exception) -> DataError:
-    said = str(error)
-    if said.startswith("has "):
-        return DataError(f"{path} {said}")
-    return DataError(f"{path} is not a Parquet file, or is truncated; copy or write it again ({said})")
-
-
-FORMATS: dict[str, Format] = {
-    ".jsonl": _jsonl,
-    ".jsonl.gz": _jsonl,
-    ".json": json_table,
-    ".csv": delimited(","),
-    ".csv.gz": delimited(","),
-    ".tsv": delimited("\t"),
-    ".tsv.gz": delimited("\t"),
-    ".parquet": parquet,
+TABLE_READERS: dict[str, FormatReader] = {
+    ".jsonl": _read_json_lines,
+    ".jsonl.gz": _read_json_lines,
+    ".json": read_json_table,
+    ".csv": delimited_reader(","),
+    ".csv.gz": delimited_reader(","),
+    ".tsv": delimited_reader("\t"),
+    ".tsv.gz": delimited_reader("\t"),
+    ".parquet": read_parquet,
 }

@@ -20,21 +20,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
-from encheck.datasets.collection import Collection, CollectionQuery, with_clusters
-from encheck.datasets.contrast import PROPERTY_COLUMN, ContestRow, property_of_row
-from encheck.datasets.hub import hub_folder
+from encheck.datasets.collection import Collection, CollectionQuery, assign_query_clusters
+from encheck.datasets.contrast import PROPERTY_COLUMN, PropertyRow, property_of_row
+from encheck.datasets.hub import fetch_hub_folder
 from encheck.datasets.reader import (
-    FORMATS,
+    TABLE_READERS,
     BadRows,
-    checked_text,
+    check_text,
     file_ending,
-    first_line,
     is_missing,
-    refuse_misspelt,
-    streamed,
-    table_rows,
+    read_first_line,
+    read_table,
+    refuse_misspelt_columns,
+    stream_lines,
+    trec_sgml_remedy,
     unread_columns_message,
 )
 from encheck.errors import DataError
@@ -49,16 +50,16 @@ ROW_COLUMNS = {
     "cluster": ("cluster",),
 }
 NEGATIVE = re.compile(r"neg|negatives|negative_passages|negative(_\d+)?")
-RIGHT = 1
-MOST_RELEVANT = 10**9  # of a relevance: sums of larger ones lose digits
+RELEVANT = 1
+MAX_RELEVANCE = 10**9  # of a relevance: sums of larger ones lose digits
 LICENCE = "yours"
 FILES = (
     "a folder with corpus, queries and qrels (BEIR, MTEB, TREC), a .json file with queries, corpus and relevant_docs "
     "(LlamaIndex), or a file with columns query, document (and negative)"
 )
 DEFAULT_SPLIT = "test"
-JUDGEMENTS = ("default", "data")  # other names of the qrels folder
-PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENTS))
+JUDGEMENT_FOLDERS = ("default", "data")  # other names of the qrels folder
+PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENT_FOLDERS))
 SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 PART_COLUMNS = {
     "document": {"id": ("_id", "id", "doc_id"), "text": ("text",)},
@@ -69,14 +70,14 @@ PART_COLUMNS = {
         "score": ("score", "relevance"),
     },
 }
-TREC = (".txt", ".qrels", ".qrel", ".trec")  # and .tsv; text files may be gzipped
+TREC_ENDINGS = (".txt", ".qrels", ".qrel", ".trec")  # and .tsv; text files may be gzipped
 TO_CORPUS = {  # by the ending of the files: that of the corpus, and the command
     ".tsv": (".tsv", r"(printf 'id\ttext\n'; cat {})"),
     ".jsonl": (".jsonl", """sed 's/"contents" *:/"text":/' {}"""),
     ".json": (".jsonl", """sed 's/"contents" *:/"text":/' {}"""),
 }
-JUDGED = ("relevant_docs", "qrels")
-HEADER = ". A text file names its columns in the first line: query-id, corpus-id, score"
+JUDGEMENT_KEYS = ("relevant_docs", "qrels")
+HEADER_HINT = ". A text file names its columns in the first line: query-id, corpus-id, score"
 Fields = Mapping[str, Any]
 
 
@@ -102,40 +103,45 @@ class _RowColumns:
     slices: tuple[str, ...]
 
 
-def collection_of_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Collection:
+def read_judged_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Collection:
     """The collection in the rows of a file; DataError names a missing column."""
-    names, rows = table_rows(path, bad)
-    columns = _row_columns(path, names, needs_negatives=needs_negatives)
+    names, rows = read_table(path, bad)
+    columns = _find_row_columns(path, names, needs_negatives=needs_negatives)
     documents: dict[str, str] = {}
-    asked: dict[str, _JudgedQuery] = {}
+    judged_queries: dict[str, _JudgedQuery] = {}
     excluded: Counter[str] = Counter()
     for line, row in rows:
         try:
             if needs_negatives:  # for triplets; in a search the column is a slice
                 property_of_row(row, names, "")
-            _enter_row(row, columns, documents, asked, excluded)
+            _add_row(row, columns, documents, judged_queries, excluded)
         except ValueError as error:
             bad(path, line, str(error))
-    queries = [_query_of_rows(text, one, documents, excluded) for text, one in asked.items()]
+    queries = [_make_query(text, one, documents, excluded) for text, one in judged_queries.items()]
     return Collection(
-        documents, with_clusters(queries), excluded={reason: count for reason, count in excluded.items() if count}
+        documents,
+        assign_query_clusters(queries),
+        excluded={reason: count for reason, count in excluded.items() if count},
     )
 
 
-def triplet_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
-    """The rows of a file as triplets of query, right document and wrong document; `given` is as for contrasts."""
-    names, rows = table_rows(path, bad)
-    columns = _row_columns(path, names, needs_negatives=True)
+def read_triplet_rows(path: Path, bad: BadRows, property_of_all: str) -> Iterator[PropertyRow]:
+    """Read a file as triplets of query, relevant document and wrong document.
+
+    `property_of_all` is as for contrasts.
+    """
+    names, rows = read_table(path, bad)
+    columns = _find_row_columns(path, names, needs_negatives=True)
     read = (columns.query, columns.document, columns.cluster, *columns.negatives, PROPERTY_COLUMN)
-    for said in unread_columns_message(path, names, read):
-        log.warning("%s", said)
+    for message in unread_columns_message(path, names, read):
+        log.warning("%s", message)
     for line, row in rows:
         try:
-            of_property = property_of_row(row, names, given)
-            anchor, right, wrong, cluster = _texts_of(row, columns)
+            of_property = property_of_row(row, names, property_of_all)
+            anchor, right, wrong, cluster = _parse_row(row, columns)
             if not wrong:
                 raise ValueError("the negative text is missing")
-            triplets = [ContestRow((anchor, near, far), cluster, of_property) for near in right for far in wrong]
+            triplets = [PropertyRow((anchor, near, far), cluster, of_property) for near in right for far in wrong]
             if any(len({*triplet.texts}) < 3 for triplet in triplets):
                 raise ValueError(
                     "two of anchor, positive and negative are the same text, so they cannot be distinguished"
@@ -146,16 +152,16 @@ def triplet_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
             yield from triplets
 
 
-def is_of_queries(names: Sequence[str]) -> bool:
+def are_query_columns(names: Sequence[str]) -> bool:
     """Whether these are the columns of queries and documents.
 
-    >>> is_of_queries(["query", "document", "label"]), is_of_queries(["anchor", "second", "label"])
+    >>> are_query_columns(["query", "document", "label"]), are_query_columns(["anchor", "second", "label"])
     (True, False)
     """
     return "query" in names and any(name in names for name in ROW_COLUMNS["document"])
 
 
-def _row_columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> _RowColumns:
+def _find_row_columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> _RowColumns:
     chosen = {role: next((name for name in known if name in names), "") for role, known in ROW_COLUMNS.items()}
     negatives = tuple(name for name in names if NEGATIVE.fullmatch(name))
     missing = [" or ".join(ROW_COLUMNS[role]) for role in ("query", "document") if not chosen[role]]
@@ -163,22 +169,24 @@ def _row_columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> 
         missing.append("negative")
     if missing:
         raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(names) or 'none'})")
-    refuse_misspelt(path, [name for name in names if name not in negatives], ROW_COLUMNS, chosen)
+    refuse_misspelt_columns(path, [name for name in names if name not in negatives], ROW_COLUMNS, chosen)
     rest = tuple(name for name in names if name not in {*chosen.values(), *negatives})
     return _RowColumns(**chosen, negatives=negatives, slices=rest)
 
 
-def _enter_row(
+def _add_row(
     row: Mapping[str, Any],
     at: _RowColumns,
     documents: dict[str, str],
-    asked: dict[str, _JudgedQuery],
+    queries: dict[str, _JudgedQuery],
     excluded: Counter[str],
 ) -> None:
     """Add a row to the collection; ValueError for an invalid row, which is not added."""
-    query, right, wrong, cluster = _texts_of(row, at)
-    grade = relevance_of(row.get(at.relevance)) if at.relevance else RIGHT
-    one = asked.get(query) or _JudgedQuery(cluster=cluster, slices=_slice_values(row, at))
+    query, right, wrong, cluster = _parse_row(row, at)
+    grade = parse_relevance(row.get(at.relevance)) if at.relevance else RELEVANT
+    slices = {name: row.get(name) for name in at.slices}
+    slices = {name: v for name, v in slices.items() if not (is_missing(v) or isinstance(v, list | dict))}
+    one = queries.get(query) or _JudgedQuery(cluster=cluster, slices={name: str(v) for name, v in slices.items()})
     names = list(dict.fromkeys(map(content_hash, right)))
     if one.cluster != cluster:
         raise ValueError(f"the query was in cluster {one.cluster!r:.60} before, but here it is in {cluster!r:.60}")
@@ -186,59 +194,59 @@ def _enter_row(
     if other := next((before for before in known if before != grade), None):
         raise ValueError(f"query and document were judged {other} before, but here {grade}")
     excluded["repeated judgements"] += len(known) if not wrong else 0
-    asked[query] = one
+    queries[query] = one
     one.relevance.update(dict.fromkeys(names, grade))
     one.negatives.update(dict.fromkeys(map(content_hash, wrong)))
     documents.update({content_hash(text): text for text in (*right, *wrong)})
 
 
-def _texts_of(row: Mapping[str, Any], at: _RowColumns) -> tuple[str, list[str], list[str], str]:
-    """A row's query, right documents, wrong documents, and cluster ("" if none)."""
-    query, right = checked_text("query", row.get(at.query)), _cell_texts("document", row.get(at.document))
+class _RowTexts(NamedTuple):
+    query: str
+    relevant: list[str]
+    negatives: list[str]
+    cluster: str
+
+
+def _parse_row(row: Mapping[str, Any], at: _RowColumns) -> _RowTexts:
+    """A row's texts and its cluster ("" if none); ValueError for a text that is missing or not a text."""
+    query, right = check_text("query", row.get(at.query)), _parse_cell("document", row.get(at.document))
     wrong = [
-        text for name in at.negatives if not is_missing(row.get(name)) for text in _cell_texts("negative", row[name])
+        text for name in at.negatives if not is_missing(row.get(name)) for text in _parse_cell("negative", row[name])
     ]
-    return query, right, wrong, "" if is_missing(row.get(at.cluster)) else str(row[at.cluster])
+    return _RowTexts(query, right, wrong, "" if is_missing(row.get(at.cluster)) else str(row[at.cluster]))
 
 
-def _cell_texts(name: str, value: object) -> list[str]:
+def _parse_cell(name: str, value: object) -> list[str]:
     """The text in a cell, or the texts in its list, including Tevatron's with titles; ValueError if one is missing."""
     values = value if isinstance(value, list) and value else [value]
     parts = [[one.get("title"), one.get("text")] if isinstance(one, dict) else [one] for one in values]
-    joined = [[checked_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
-    return [checked_text(name, " ".join(texts)) for texts in joined]
+    joined = [[check_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
+    return [check_text(name, " ".join(texts)) for texts in joined]
 
 
-def _slice_values(row: Mapping[str, Any], at: _RowColumns) -> dict[str, str]:
-    values = {name: row.get(name) for name in at.slices}
-    return {
-        name: str(value) for name, value in values.items() if not (is_missing(value) or isinstance(value, list | dict))
-    }
-
-
-def _query_of_rows(
-    text: str, one: _JudgedQuery, documents: Mapping[str, str], excluded: Counter[str]
+def _make_query(
+    text: str, judged: _JudgedQuery, documents: Mapping[str, str], excluded: Counter[str]
 ) -> CollectionQuery:
-    negatives = tuple(name for name in one.negatives if one.relevance.get(name, 0) <= 0)
-    excluded["hard negatives that are right for the same query"] += len(one.negatives) - len(negatives)
+    negatives = tuple(name for name in judged.negatives if judged.relevance.get(name, 0) <= 0)
+    excluded["hard negatives that are right for the same query"] += len(judged.negatives) - len(negatives)
     name = content_hash(text)
-    own = name if name in documents and one.relevance.get(name, 0) < RIGHT else ""
-    relevance = {document: grade for document, grade in one.relevance.items() if document != own}
-    kept = tuple(document for document in negatives if document != own)
-    return CollectionQuery(name, text, relevance, kept, one.cluster, one.slices, own=own)
+    own = name if name in documents and judged.relevance.get(name, 0) < RELEVANT else ""
+    relevance = {document: grade for document, grade in judged.relevance.items() if document != own}
+    wrong = tuple(document for document in negatives if document != own)
+    return CollectionQuery(name, text, relevance, wrong, judged.cluster, judged.slices, own_document=own)
 
 
-def relevance_of(value: object) -> int:
+def parse_relevance(value: object) -> int:
     """A relevance as a whole number; ValueError if it is not one.
 
-    >>> relevance_of("2"), relevance_of(1.0)
+    >>> parse_relevance("2"), parse_relevance(1.0)
     (2, 1)
     """
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         number = float("nan")
-    if not number.is_integer() or abs(number) > MOST_RELEVANT:
+    if not number.is_integer() or abs(number) > MAX_RELEVANCE:
         raise ValueError(f"the relevance is {value!r:.60}, but should be a whole number: 0 is wrong, more is right")
     return int(number)
 
@@ -257,85 +265,96 @@ class JsonPart:
 Source = Path | JsonPart
 
 
-def fetched(spec: str) -> Path:
+def fetch_from_hub(spec: str) -> Path:
     """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is not in the cache and cannot be fetched."""
-    return hub_folder(spec, patterns=PATTERNS, is_whole=lambda folder: not _missing(_parts(folder)))
+    return fetch_hub_folder(
+        spec, patterns=PATTERNS, is_whole=lambda folder: not _names_of_missing_parts(_find_parts(folder))
+    )
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
     """The collection at the path: a folder, one of its judgement files, or one file; DataError explains a fault."""
     if path.is_dir():
-        return _of_folder(path, "", bad)
+        return _read_folder(path, "", bad)
     if not path.is_file():
         raise DataError(f"retrieval: {path} does not exist; expected {FILES}")
     is_flat = path.name.startswith("qrels")
     folder = path.parent if is_flat else path.parent.parent
-    is_judged = is_flat or path.parent.name in ("qrels", *JUDGEMENTS)
-    if is_judged and _files(folder, "corpus") and _files(folder, "queries"):  # a file of the folder's judgements
+    is_judged = is_flat or path.parent.name in ("qrels", *JUDGEMENT_FOLDERS)
+    if (
+        is_judged and _find_part_files(folder, "corpus") and _find_part_files(folder, "queries")
+    ):  # a file of the folder's judgements
         if path.parent == folder:
-            split = _split_of(path).removeprefix("qrels").strip("._-")
-            parts: dict[str, list[Source]] = {name: [*_files(folder, name)] for name in ("corpus", "queries")}
-            return _collection({**parts, "qrels": [path]}, split, bad)
-        return _of_folder(folder, _split_of(path), bad)
-    if held := json_parts(path):
-        return _collection(held, "", bad)
-    if _trec_rows(path, bad):
+            split = _split_in_file_name(path).removeprefix("qrels").strip("._-")
+            parts: dict[str, list[Source]] = {name: [*_find_part_files(folder, name)] for name in ("corpus", "queries")}
+            return _read_parts({**parts, "qrels": [path]}, split, bad)
+        return _read_folder(folder, _split_in_file_name(path), bad)
+    if parts_in_file := read_json_parts(path):
+        return _read_parts(parts_in_file, "", bad)
+    if _read_trec_qrels(path, bad):
         files = " ".join(map(quote, ("corpus.jsonl", "queries.jsonl", str(path))))
         raise DataError(
             f"retrieval: {path} holds judgements without texts. Remedy: mkdir SEARCH && cp {files} SEARCH/ && "
             f"mv SEARCH/{quote(path.name)} SEARCH/qrels{file_ending(path)}; then --data retrieval:SEARCH"
         )
-    return collection_of_rows(path, bad)
+    return read_judged_rows(path, bad)
 
 
-def json_parts(path: Path) -> dict[str, list[Source]]:
+def read_json_parts(path: Path) -> dict[str, list[Source]]:
     """Corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); empty for another file."""
     if file_ending(path) != ".json":
         return {}
     try:
-        found = read_json(path, infinite=True)
+        content = read_json(path, infinite=True)
     except (ValueError, OSError):
         return {}
-    names = {"queries", "corpus", judged} if isinstance(found, dict) and (
-        judged := next((name for name in JUDGED if name in found), "")) else {""}  # fmt: skip
-    if not isinstance(found, dict) or not all(isinstance(found.get(name), dict) for name in names):
+    judged = next((name for name in JUDGEMENT_KEYS if name in content), "") if isinstance(content, dict) else ""
+    if not judged or not all(isinstance(content.get(name), dict) for name in ("queries", "corpus", judged)):
         return {}
-
-    def of(name: str) -> list[Source]:
-        rows = [
-            {"id": one, **(value if isinstance(value, dict) else {"text": value})} for one, value in found[name].items()
+    texts = {
+        name: [
+            {"id": key, **(value if isinstance(value, dict) else {"text": value})}
+            for key, value in content[name].items()
         ]
-        return [JsonPart(f"{path}:{name}", rows)]
-
+        for name in ("queries", "corpus")
+    }
     judgements = [
         {"query-id": query, "corpus-id": document, "score": grade}
-        for query, judged_of in found[judged].items()
+        for query, judged_of in content[judged].items()
         for document, grade in (
             judged_of.items() if isinstance(judged_of, dict)
             else [(one, 1) for one in (judged_of if isinstance(judged_of, list) else [judged_of])]
         )
     ]  # fmt: skip
-    return {"queries": of("queries"), "corpus": of("corpus"), "qrels": [JsonPart(f"{path}:{judged}", judgements)]}
+    rows = {"queries": texts["queries"], "corpus": texts["corpus"], "qrels": judgements}
+    places = {"queries": "queries", "corpus": "corpus", "qrels": judged}
+    return {part: [JsonPart(f"{path}:{places[part]}", some)] for part, some in rows.items()}
 
 
-def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
-    parts = _parts(folder)
-    if missing := _missing(parts):
-        held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+def _read_folder(folder: Path, wanted_split: str, bad: BadRows) -> Collection:
+    parts = _find_parts(folder)
+    if missing := _names_of_missing_parts(parts):
+        content = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise DataError(
-            f"retrieval: {folder} has no {' and no '.join(missing)} (as a file or a folder: {', '.join(FORMATS)}). "
-            f"It holds: {held}{_remedy(folder) if 'corpus' in missing else ''}"
+            f"retrieval: {folder} has no {' and no '.join(missing)} "
+            f"(as a file or a folder: {', '.join(TABLE_READERS)}). "
+            f"It holds: {content}{_remedy_of_missing_parts(folder, missing)}"
         )
-    split, files = _split_files(folder, parts["qrels"], wanted)
-    return _collection({**parts, "qrels": files}, split, bad)
+    split, files = _choose_split(folder, parts["qrels"], wanted_split)
+    return _read_parts({**parts, "qrels": files}, split, bad)
 
 
-def _remedy(folder: Path) -> str:
-    """The command that writes the corpus from what MS MARCO and Anserini call `collection` and `docs`, if it is there.
+def _remedy_of_missing_parts(folder: Path, missing: Sequence[str]) -> str:
+    """The command that writes the missing parts from other files of the folder; empty if none can be used.
 
-    MS MARCO's text files have an id and a text per line, Anserini's JSON has the text as `contents`.
+    These are TREC's topics and documents, and the corpus of MS MARCO and Anserini, called `collection` or `docs`. MS
+    MARCO's text files have an id and a text per line, Anserini's JSON has the text as `contents`.
     """
-    for name in ("collection", "docs"):
+    if {"corpus", "queries"} & {*missing} and (remedy := trec_sgml_remedy(
+        sorted(path for path in folder.rglob("*") if path.is_file()), folder
+    )):  # fmt: skip
+        return f". Remedy: {remedy}"
+    for name in ("collection", "docs") if "corpus" in missing else ():
         places = [path for path in (*folder.glob(f"{name}.*"), *folder.glob(f"{name}/*"))
                   if path.is_file() and not path.name.startswith(("queries", "qrels"))]  # fmt: skip
         for ending, text in TO_CORPUS.items():
@@ -345,45 +364,49 @@ def _remedy(folder: Path) -> str:
     return ""
 
 
-def _collection(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows) -> Collection:
+def _read_parts(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows) -> Collection:
     excluded: Counter[str] = Counter()
     files = parts["queries"]
     found: dict[str, str] = {}
-    for file, line, row, at in _part_rows(files, "query", bad):
+    for file, line, row, at in _read_part_rows(files, "query", bad):
         try:
-            name = id_text(row.get(at["id"]), "id")
-            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "repeated queries")
+            name = parse_id(row.get(at["id"]), "id")
+            _add_text(found, name, check_text("query", row.get(at["text"])), excluded, "repeated queries")
         except ValueError as error:
             bad(file, line, str(error))
     texts = found
-    documents, own = _documents(parts["corpus"], texts, bad, excluded)
-    judged = _judgements(parts["qrels"], texts, documents, bad)
+    documents, own = _read_documents(parts["corpus"], texts, bad, excluded)
+    judged = _read_judgements(parts["qrels"], texts, documents, bad)
     queries = []
     for name, relevance in judged.items():
         if name in own:  # a query that is also a document: the judgement of that pair is left out with the document
             others = {document: grade for document, grade in relevance.items() if document != name}
-            queries.append(CollectionQuery(name, texts[name], others, own=name))
+            queries.append(CollectionQuery(name, texts[name], others, own_document=name))
         else:
             queries.append(CollectionQuery(name, texts[name], relevance))
     if unasked := len(texts) - len(queries):
         excluded[f"queries that the judgements{f' of {split}' * bool(split)} do not name"] = unasked
-    return Collection(documents, with_clusters(queries), split, dict(excluded))
+    return Collection(documents, assign_query_clusters(queries), split, dict(excluded))
 
 
-def _parts(folder: Path) -> dict[str, list[Path]]:
+def _find_parts(folder: Path) -> dict[str, list[Path]]:
     """The files of each part; MTEB also calls the folder of judgements `default` or `data`."""
-    found = {name: _files(folder, name) for name in ("corpus", "queries", "qrels")}
-    others = (_files(folder, name) for name in JUDGEMENTS)
-    return {**found, "qrels": found["qrels"] or next(filter(None, others), [])}
+    parts = {name: _find_part_files(folder, name) for name in ("corpus", "queries", "qrels")}
+    others = (_find_part_files(folder, name) for name in JUDGEMENT_FOLDERS)
+    return {**parts, "qrels": parts["qrels"] or next(filter(None, others), [])}
 
 
-def _missing(parts: Mapping[str, Sequence[Path]]) -> list[str]:
+def _names_of_missing_parts(parts: Mapping[str, Sequence[Path]]) -> list[str]:
     return [name for name, files in parts.items() if not files]
 
 
-def _files(folder: Path, name: str) -> list[Path]:
+def _find_part_files(folder: Path, name: str) -> list[Path]:
     """The files of one part: those of its folder, or the one with its name."""
-    endings = {*FORMATS} if name in ("corpus", "queries") else {*FORMATS, *TREC, *(f"{ending}.gz" for ending in TREC)}
+    endings = (
+        {*TABLE_READERS}
+        if name in ("corpus", "queries")
+        else {*TABLE_READERS, *TREC_ENDINGS, *(f"{ending}.gz" for ending in TREC_ENDINGS)}
+    )
     inside = sorted(p for p in (folder / name).glob("*") if file_ending(p) in endings)
     flat = sorted(
         p for p in folder.glob(f"{name}.*") if file_ending(p) in endings and p.name == f"{name}{file_ending(p)}"
@@ -394,24 +417,24 @@ def _files(folder: Path, name: str) -> list[Path]:
     return flat or inside
 
 
-def _split_of(path: Path) -> str:
+def _split_in_file_name(path: Path) -> str:
     """The split of a judgement file.
 
-    >>> _split_of(Path("qrels/dev.tsv.gz")), _split_of(Path("qrels/test-00000-of-00001.parquet"))
+    >>> _split_in_file_name(Path("qrels/dev.tsv.gz")), _split_in_file_name(Path("qrels/test-00000-of-00001.parquet"))
     ('dev', 'test')
     """
     return SHARD.sub("", path.name[: -len(file_ending(path))])
 
 
-def _split_files(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str, list[Path]]:
+def _choose_split(folder: Path, files: Sequence[Path], wanted_split: str) -> tuple[str, list[Path]]:
     """The split to measure, with its files: the named one, else `test`, else the only one."""
     if files[0].parent == folder:
         return "", list(files)
     splits: dict[str, list[Path]] = {}
     for file in files:
-        splits.setdefault(_split_of(file), []).append(file)
-    split = wanted or (DEFAULT_SPLIT if DEFAULT_SPLIT in splits else next(iter(splits)))
-    if not wanted and split != DEFAULT_SPLIT and len(splits) > 1:
+        splits.setdefault(_split_in_file_name(file), []).append(file)
+    split = wanted_split or (DEFAULT_SPLIT if DEFAULT_SPLIT in splits else next(iter(splits)))
+    if not wanted_split and split != DEFAULT_SPLIT and len(splits) > 1:
         raise DataError(
             f"retrieval: {folder / 'qrels'} holds the splits {', '.join(splits)} and no {DEFAULT_SPLIT}. Name the file "
             f"of one: --data=retrieval:{files[0]}"
@@ -419,88 +442,102 @@ def _split_files(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str,
     return split, splits[split]
 
 
-def _documents(
+def _read_documents(
     files: Sequence[Source], queries: Mapping[str, str], bad: BadRows, excluded: Counter[str]
 ) -> tuple[dict[str, str], set[str]]:
     """Text by id, and the ids of documents that are also a query: with its id, and its text as title, text or both.
 
     A document without title and text is left out.
     """
-    found: dict[str, str] = {}
+    documents: dict[str, str] = {}
     own: set[str] = set()
-    for file, line, row, at in _part_rows(files, "document", bad):
+    for file, line, row, at in _read_part_rows(files, "document", bad):
         try:
             parts = (row.get("title"), row.get(at["text"]))
             name, text = (
-                id_text(row.get(at["id"]), "id"),
-                " ".join(checked_text("document", part) for part in parts if not is_missing(part)),
+                parse_id(row.get(at["id"]), "id"),
+                " ".join(check_text("document", part) for part in parts if not is_missing(part)),
             )
             if name in queries and queries[name] in (text, row.get("title"), row.get(at["text"])):
                 own.add(name)
             if not text:
                 excluded["documents without text"] += 1
             else:
-                _add(found, name, text, excluded, "repeated documents")
+                _add_text(documents, name, text, excluded, "repeated documents")
         except ValueError as error:
             bad(file, line, str(error))
-    if not found:
+    if not documents:
         raise DataError(f"retrieval: {files[0]} has no documents")
-    return found, own
+    return documents, own
 
 
-def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
+def _add_text(texts: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
     """Add a text under its id; ValueError if the id has a different text; the same text is counted as a repeat."""
-    known = found.setdefault(name, text)
+    known = texts.setdefault(name, text)
     if known is not text:
         if known != text:
             raise ValueError(f"the id {name!r:.60} appears twice, with different texts")
         excluded[repeated] += 1
 
 
-def _judgements(files: Sequence[Source], queries: Fields, documents: Fields, bad: BadRows) -> dict[str, dict[str, int]]:
+def _read_judgements(
+    files: Sequence[Source], queries: Fields, documents: Fields, bad: BadRows
+) -> dict[str, dict[str, int]]:
     """Query id -> document id -> grade, in file order."""
-    found: dict[str, dict[str, int]] = {}
-    for file, line, row, at in _part_rows(files, "judgement", bad):
+    grades_by_query: dict[str, dict[str, int]] = {}
+    for file, line, row, at in _read_part_rows(files, "judgement", bad):
         try:
-            query, document = (id_text(row.get(at[side]), f"{side}'s id") for side in ("query", "document"))
+            query, document = (parse_id(row.get(at[side]), f"{side}'s id") for side in ("query", "document"))
             for name, known, what in ((query, queries, "query"), (document, documents, "document")):
                 if name not in known:
                     raise ValueError(f"the {what} {name!r:.60} is judged, but the {what} is missing or has no text")
-            grades = found.setdefault(query, {})
-            if grades.setdefault(document, grade := relevance_of(row.get(at["score"]))) != grade:
+            grades = grades_by_query.setdefault(query, {})
+            if grades.setdefault(document, grade := parse_relevance(row.get(at["score"]))) != grade:
                 raise ValueError(f"{query!r:.60} and {document!r:.60} are judged twice: {grades[document]} and {grade}")
         except ValueError as error:
             bad(file, line, str(error))
-    if not found:
+    if not grades_by_query:
         raise DataError(f"retrieval: {files[0]} has no judgements")
-    return found
+    return grades_by_query
 
 
-def _part_rows(
-    files: Sequence[Source], what: str, bad: BadRows
+def _read_part_rows(
+    files: Sequence[Source], part: str, bad: BadRows
 ) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
     """(file, line, fields, column of each role) of all rows; DataError names a file without a needed column."""
     for file in files:
         rows: Iterator[tuple[int, Fields]] | None
         if isinstance(file, JsonPart):
             columns, rows = [*file.rows[0]] if file.rows else [], enumerate(file.rows, 1)
-        elif what == "judgement" and (rows := _trec_rows(file, bad)):
-            columns = [names[0] for names in PART_COLUMNS[what].values()]
+        elif part == "judgement" and (rows := _read_trec_qrels(file, bad)):
+            columns = [names[0] for names in PART_COLUMNS[part].values()]
         else:
-            columns, rows = table_rows(file, bad)
+            columns, rows = read_table(file, bad)
         if columns:
-            at = {role: _column(file, role, names, columns, what) for role, names in PART_COLUMNS[what].items()}
+            at = {}
+            for role, names in PART_COLUMNS[part].items():
+                at[role] = next((name for name in names if name in columns), "")
+                if not at[role]:
+                    remedy = HEADER_HINT * (part == "judgement")
+                    if isinstance(file, Path) and file_ending(file) == ".tsv" and len(columns) == 2 and not remedy:
+                        # a text file of ids and texts without a header, such as MS MARCO's
+                        place, new = quote(str(file)), quote(f"{file}.new")
+                        remedy = f". Remedy: {TO_CORPUS['.tsv'][1].format(place)} > {new} && mv {new} {place}"
+                    raise DataError(
+                        f"{file}:1: no column for the {role} of a {part} (columns: {', '.join(columns)}; understood: "
+                        f"{', '.join(names)}){remedy}"
+                    )
             yield from ((file, line, row, at) for line, row in rows)
 
 
-def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
+def _read_trec_qrels(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
     """(line, fields) of TREC's judgements: query, an unused field, document, grade; the unused field may be missing.
 
     None for any other file; DataError for a run, which has the scores of a system instead of judgements.
     """
-    if file_ending(path).removesuffix(".gz") not in (*TREC, ".tsv"):
+    if file_ending(path).removesuffix(".gz") not in (*TREC_ENDINGS, ".tsv"):
         return None
-    count = len(fields := _divided(first := first_line(path)))
+    count = len(fields := _split_fields(first := read_first_line(path)))
     if count == 6 and fields[1].upper() in ("Q0", "0"):
         raise DataError(
             f"{path} is a run of TREC, with the scores of a system, but should hold judgements: query, 0, document, "
@@ -510,8 +547,8 @@ def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
         return None
 
     def rows() -> Iterator[tuple[int, Fields]]:
-        for number, line in enumerate(streamed(path), 1):
-            divided = _divided(line)
+        for number, line in enumerate(stream_lines(path), 1):
+            divided = _split_fields(line)
             if divided and len(divided) != count:
                 bad(path, number, f"{len(divided)} fields, but the first line has {count}")
             elif divided:
@@ -520,33 +557,15 @@ def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
     return rows() if first else None
 
 
-def _divided(line: str) -> list[str]:
+def _split_fields(line: str) -> list[str]:
     """The fields of a line, split at tabs if it has some, since ids may hold blanks, else at blanks."""
     return [field.strip() for field in line.split("\t")] if "\t" in line.strip() else line.split()
 
 
-def _column(file: Source, role: str, names: Sequence[str], columns: Sequence[str], what: str) -> str:
-    found = next((name for name in names if name in columns), None)
-    if found is None:
-        raise DataError(
-            f"{file}:1: no column for the {role} of a {what} (columns: {', '.join(columns)}; understood: "
-            f"{', '.join(names)}){HEADER * (what == 'judgement')}{_with_header(file, columns, what)}"
-        )
-    return found
-
-
-def _with_header(file: Source, columns: Sequence[str], what: str) -> str:
-    """The command that adds a header to a text file of ids and texts without one, such as MS MARCO's."""
-    if not isinstance(file, Path) or file_ending(file) != ".tsv" or len(columns) != 2 or what == "judgement":
-        return ""
-    name, new = quote(str(file)), quote(f"{file}.new")
-    return f". Remedy: {TO_CORPUS['.tsv'][1].format(name)} > {new} && mv {new} {name}"
-
-
-def id_text(value: object, name: str) -> str:
+def parse_id(value: object, name: str) -> str:
     """An id as text; it may be a number and may hold blanks. ValueError if it is not one.
 
-    >>> id_text(12, "id"), id_text("Geneva Durben", "id")
+    >>> parse_id(12, "id"), parse_id("Geneva Durben", "id")
     ('12', 'Geneva Durben')
     """
     if isinstance(value, str) and not is_missing(value):

@@ -23,12 +23,12 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    as_published,
-    binary_label,
-    decoded,
-    lines_of,
-    made_rows,
-    tab_rows,
+    binary_label_or_none,
+    make_checked_rows,
+    read_lines,
+    read_tab_rows,
+    read_utf8,
+    yield_and_check_counts,
 )
 from encheck.errors import DataError
 
@@ -66,15 +66,19 @@ class Candidate(NamedTuple):
     line: int
 
 
-def candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
+def read_candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
     """The candidates of subtask A, B or C in an XML file, or in the plain text of 2017 (B only), in file order."""
     if file.name == PLAIN:
-        return _plain_candidates(file, bad) if task == "B" else iter(())
-    root = parsed_xml(file)
-    return _comments_of_related(file, root, bad) if task == "A" else _of_original(file, root, task, bad)
+        return _read_plain_candidates(file, bad) if task == "B" else iter(())
+    root = parse_xml(file)
+    return (
+        _read_comments_of_related_questions(file, root, bad)
+        if task == "A"
+        else _read_candidates_of_original_questions(file, root, task, bad)
+    )
 
 
-def parsed_xml(path: Path) -> ET.Element:
+def parse_xml(path: Path) -> ET.Element:
     """The root of an XML file, with each element's line in its attribute "line".
 
     DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
@@ -91,7 +95,7 @@ def parsed_xml(path: Path) -> ET.Element:
     parser.StartElementHandler, parser.EndElementHandler = start, builder.end
     parser.CharacterDataHandler, parser.EntityDeclHandler = builder.data, refuse
     try:
-        parser.Parse(decoded(path), True)
+        parser.Parse(read_utf8(path), True)
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
         raise DataError(
@@ -100,25 +104,27 @@ def parsed_xml(path: Path) -> ET.Element:
     return builder.close()
 
 
-def _comments_of_related(file: Path, root: ET.Element, bad: BadRows) -> Iterator[Candidate]:
+def _read_comments_of_related_questions(file: Path, root: ET.Element, bad: BadRows) -> Iterator[Candidate]:
     for thread in root.iter("Thread"):
         for question in thread.iter("RelQuestion") if SKIP not in thread.attrib else ():
             for comment in thread.iter("RelComment"):
                 keys = (question, "RELQ_ID"), (comment, "RELC_ID")
-                yield from _candidate(file, keys, comment.get("RELC_RELEVANCE2RELQ"), bad)
+                yield from _make_candidate(file, keys, comment.get("RELC_RELEVANCE2RELQ"), bad)
 
 
-def _of_original(file: Path, root: ET.Element, task: str, bad: BadRows) -> Iterator[Candidate]:
+def _read_candidates_of_original_questions(
+    file: Path, root: ET.Element, task: str, bad: BadRows
+) -> Iterator[Candidate]:
     tag, name, label = {
         "B": ("RelQuestion", "RELQ_ID", "RELQ_RELEVANCE2ORGQ"),
         "C": ("RelComment", "RELC_ID", "RELC_RELEVANCE2ORGQ"),
     }[task]
     for question in root.iter("OrgQuestion"):
         for element in question.iter(tag):
-            yield from _candidate(file, ((question, "ORGQ_ID"), (element, name)), element.get(label), bad)
+            yield from _make_candidate(file, ((question, "ORGQ_ID"), (element, name)), element.get(label), bad)
 
 
-def _candidate(
+def _make_candidate(
     file: Path, sides: tuple[tuple[ET.Element, str], tuple[ET.Element, str]], label: str | None, bad: BadRows
 ) -> Iterator[Candidate]:
     (query, _), (other, _) = sides
@@ -136,9 +142,9 @@ def _element_text(element: ET.Element) -> str:
     return " ".join(part.strip() for part in parts).strip()
 
 
-def _plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
+def _read_plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
     """Question id, its body, related id, its body, ten comments; bodies only, without labels."""
-    for number, line in enumerate(lines_of(file), 1):
+    for number, line in enumerate(read_lines(file), 1):
         fields = line.split(DIVIDER)
         if len(fields) == 15:
             yield Candidate((fields[0], fields[2]), fields[1], fields[3], "?", file, number)
@@ -146,11 +152,11 @@ def _plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
             bad(file, number, f"{len(fields)} fields separated by {DIVIDER}, but should be 15, the last one empty")
 
 
-def gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
+def read_gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
     """(line, ids, label) of a .relevancy file: question id, candidate id, rank, score, true or false."""
     seen: set[Key] = set()
-    for number, fields in tab_rows(file, columns=5, bad=bad):
-        key, label = (fields[0], fields[1]), binary_label(fields[4])
+    for number, fields in read_tab_rows(file, columns=5, bad=bad):
+        key, label = (fields[0], fields[1]), binary_label_or_none(fields[4])
         if label is None:
             bad(file, number, f"the label is {fields[4]!r:.60}, but should be true or false")
         elif key in seen:
@@ -162,8 +168,11 @@ def gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs by subtask: those with a gold file in its order, then those with labels in the XML."""
-    texts, golds, wanted = files_and_subtasks(path)
-    pools = {task: _pool(task, texts, bad) for task in wanted}
+    texts, golds, wanted = find_files_and_subtasks(path)
+    pools: dict[str, dict[Key, Candidate]] = {task: {} for task in wanted}
+    for task, pool in pools.items():
+        for candidate in chain.from_iterable(read_candidates(file, task, bad) for file in texts):
+            pool.setdefault(candidate.key, candidate)  # several of the task's files repeat the same pairs
     open_tasks = [task for task in wanted if task not in golds and all(c.label == "?" for c in pools[task].values())]
     if len(open_tasks) == len(wanted):
         raise DataError(f"semeval-cqa: {path} has no labels of subtask {', '.join(wanted)}; give {FILES}")
@@ -171,18 +180,10 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
         LOG.warning("semeval-cqa: %s has no labels of subtask %s: left out", path, ", ".join(left_out))
     for task in wanted:
         if task not in open_tasks:
-            yield from _judged(task, pools[task], golds.get(task), bad)
+            yield from _make_labelled_pairs(task, pools[task], golds.get(task), bad)
 
 
-def _pool(task: str, texts: list[Path], bad: BadRows) -> dict[Key, Candidate]:
-    """Every candidate of a subtask once, because several of the task's files repeat the same pairs."""
-    pool: dict[Key, Candidate] = {}
-    for candidate in chain.from_iterable(candidates(file, task, bad) for file in texts):
-        pool.setdefault(candidate.key, candidate)
-    return pool
-
-
-def files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], str]:
+def find_files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], str]:
     """The files with texts, the gold file of each subtask, and the subtasks to read."""
     folder, divider, task = str(path).rpartition("#")
     path, wanted = (Path(folder), task) if divider and task in LABELS and not path.exists() else (path, "ABC")
@@ -191,18 +192,18 @@ def files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], str]:
     beside = path.parent.glob if path.is_file() else path.rglob
     texts = sorted([*beside("*.xml"), *beside(PLAIN)]) if path.suffix != ".xml" else [path]
     golds = sorted(beside("*.relevancy")) if path.suffix != ".relevancy" else [path]
-    wanted = _subtask_of(path) if path.suffix == ".relevancy" else wanted
+    wanted = _subtask_in_file_name(path) if path.suffix == ".relevancy" else wanted
     if not texts:
         where = path.parent if path.is_file() else path
         raise DataError(f"semeval-cqa: {where} holds no .xml file and no {PLAIN}, so no texts; give {FILES}")
-    by_task = {_subtask_of(file): file for file in golds}
+    by_task = {_subtask_in_file_name(file): file for file in golds}
     if len(by_task) < len(golds):
         names = ", ".join(file.name for file in golds)
         raise DataError(f"semeval-cqa: {path} holds several gold files of a subtask ({names}): give the folder of one")
     return texts, by_task, wanted
 
 
-def _subtask_of(gold_file: Path) -> str:
+def _subtask_in_file_name(gold_file: Path) -> str:
     """X.subtaskB.relevancy -> B."""
     task = gold_file.name.removesuffix(".relevancy")[-1:]
     if task not in LABELS or not gold_file.name.endswith(f".subtask{task}.relevancy"):
@@ -210,39 +211,42 @@ def _subtask_of(gold_file: Path) -> str:
     return task
 
 
-def _judged(task: str, pool: dict[Key, Candidate], answers: Path | None, bad: BadRows) -> Iterator[PairRow]:
-    judged = list(gold_labels(answers, bad)) if answers else []
+def _make_labelled_pairs(
+    task: str, pool: dict[Key, Candidate], answers: Path | None, bad: BadRows
+) -> Iterator[PairRow]:
+    """The candidates of a subtask with labels: those of the gold file in its order, then those of the XML files."""
+    judged = list(read_gold_labels(answers, bad)) if answers else []
     if answers and any(key in pool for _, key, _ in judged):
-        numbered = _with_texts(answers, judged, pool, bad)
-        rows = made_rows(answers, numbered, lambda pair: _row(task, *pair), bad=bad)
-        yield from as_published(answers, rows, EXPECTED)
+
+        def candidates() -> Iterator[tuple[int, tuple[Candidate, int]]]:
+            for line, key, label in judged:
+                if key in pool:
+                    yield line, (pool[key], label)
+                else:
+                    bad(answers, line, f"no file with texts has {'/'.join(key)}")
+
+        rows = make_checked_rows(answers, candidates(), lambda pair: _make_pair_row(task, *pair), bad=bad)
+        yield from yield_and_check_counts(answers, rows, EXPECTED)
     rest = [pool[key] for key in pool.keys() - {key for _, key, _ in judged}]
     rest.sort(key=lambda c: (c.file, c.line))
     for file, group in groupby(rest, key=lambda c: c.file):
-        own = made_rows(file, ((c.line, c) for c in group), lambda c: _row(task, c, _candidate_label(task, c)), bad=bad)
-        yield from as_published(file, own, EXPECTED, name=f"{file.name} {task}")
+        own = make_checked_rows(
+            file,
+            ((c.line, c) for c in group),
+            lambda c: _make_pair_row(task, c, None),
+            bad=bad,
+        )
+        yield from yield_and_check_counts(file, own, EXPECTED, name=f"{file.name} {task}")
 
 
-def _with_texts(
-    file: Path, judged: list[tuple[int, Key, int]], pool: dict[Key, Candidate], bad: BadRows
-) -> Iterator[tuple[int, tuple[Candidate, int]]]:
-    for line, key, label in judged:
-        if key in pool:
-            yield line, (pool[key], label)
-        else:
-            bad(file, line, f"no file with texts has {'/'.join(key)}")
-
-
-def _row(task: str, candidate: Candidate, label: int) -> PairRow:
+def _make_pair_row(task: str, candidate: Candidate, gold_label: int | None) -> PairRow:
+    """The pair of a candidate; without a gold label, its own label is used. ValueError if that is not one."""
+    if gold_label is None and candidate.label == "?":
+        raise ValueError(f"the label of {'/'.join(candidate.key)} is '?', and it is in no gold file")
+    if gold_label is None and candidate.label not in LABELS[task]:
+        raise ValueError(f"the label is {candidate.label!r:.60}, but should be one of {', '.join(LABELS[task])}")
+    label = LABELS[task][candidate.label] if gold_label is None else gold_label
     name = candidate.file.name
     part = "-train" if "train" in name else "-validation" if "dev" in name else ""
     question, _ = candidate.key
     return PairRow(candidate.first, candidate.second, label, task + part, question, key="/".join(candidate.key))
-
-
-def _candidate_label(task: str, candidate: Candidate) -> int:
-    if candidate.label == "?":
-        raise ValueError(f"the label of {'/'.join(candidate.key)} is '?', and it is in no gold file")
-    if candidate.label not in LABELS[task]:
-        raise ValueError(f"the label is {candidate.label!r:.60}, but should be one of {', '.join(LABELS[task])}")
-    return LABELS[task][candidate.label]

@@ -8,13 +8,21 @@ returns those that exist.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from encheck.datasets import mrpc, sts
 from encheck.datasets.dataset import ClassifiedText
 from encheck.datasets.hub import Hubs
-from encheck.datasets.reader import BadRows, Expected, PairRow, check_published, checked_text, files_of, lines_of
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    check_published_counts,
+    check_text,
+    find_files,
+    read_lines,
+)
 from encheck.errors import DataError
 
 LICENCE = "as of each set; SentEval states none for MR, CR, MPQA, SUBJ, SST and TREC"
@@ -51,7 +59,7 @@ FOLDERS = {"MR": "MR", "CR": "CR", "SUBJ": "SUBJ", "MPQA": "MPQA", "SST2": "SST"
 PAIRS = "MRPC"
 TASKS = (*FOLDERS, PAIRS)
 TREC_CLASSES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
-_FILES: Mapping[str, tuple[str, ...]] = {
+TASK_FILES: Mapping[str, tuple[str, ...]] = {
     **{name: tuple((BY_FILE | BY_LINE)[folder]) for name, folder in FOLDERS.items()},
     PAIRS: tuple(mrpc.SPLITS),
 }
@@ -60,10 +68,10 @@ NO_WORD = "."  # replaces an empty line, as in SentEval's own examples; CR and M
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs of the STS 2012 to 2016 folders that exist, by year and sub-set."""
-    held = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
-    if not any(held.values()):
+    folders_by_year = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
+    if not any(folders_by_year.values()):
         raise DataError(f"senteval: {path} has no folder STS1x-en-test and no file of {', '.join(TASKS)}")
-    for year, folders in held.items():
+    for year, folders in folders_by_year.items():
         if folders:
             yield from (row._replace(split=f"{year}/{row.split}") for row in YEARS[year].read(path, bad))
 
@@ -81,32 +89,37 @@ def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
     """
     if not path.exists():
         raise DataError(f"senteval: {path} does not exist; expected {FILES}")
-    found = {name: _files(path, files) for name, files in _FILES.items()}
-    there = {name: files for name, files in found.items() if any(files.values())}
+    files_by_task: dict[str, dict[str, Path | None]] = {}
+    for task, names in TASK_FILES.items():
+        matches = {name: sorted(path.rglob(name)) for name in names}
+        if any(matches.values()):
+            find_files(path, dict.fromkeys(names, ""), data_set="senteval")  # refuses a file found more than once
+        files_by_task[task] = {name: next(iter(some), None) for name, some in matches.items()}
+    there = {name: files for name, files in files_by_task.items() if any(files.values())}
     if missing := [f"{file} ({name})" for name, files in there.items() for file, at in files.items() if at is None]:
         raise DataError(f"senteval: {path} lacks {', '.join(missing)}")
-    return {name: _usable(name, path, _of_task(name, path, bad)) for name in there}
+    result = {}
+    for name in there:
+        if name == PAIRS:
+            parts = {"validation": "train"}  # the toolkit holds out no rows
+            rows = [
+                ClassifiedText(row.first, str(row.label), parts.get(row.split, row.split), row.second)
+                for row in mrpc.read(path, bad)
+            ]
+        else:
+            files = (BY_FILE | BY_LINE)[FOLDERS[name]]
+            rows = [
+                text
+                for file, fact in files.items()
+                for text in _read_checked_sentences(next(path.rglob(file)), fact, bad)
+            ]
+        _require_classes(name, path, rows)
+        result[name] = rows
+    return result
 
 
-def _files(path: Path, names: Iterable[str]) -> dict[str, Path | None]:
-    """The path of each file; DataError for a file found more than once."""
-    held = {name: sorted(path.rglob(name)) for name in names}
-    if any(held.values()):
-        files_of(path, dict.fromkeys(names, ""), what="senteval")
-    return {name: next(iter(some), None) for name, some in held.items()}
-
-
-def _of_task(name: str, path: Path, bad: BadRows) -> list[ClassifiedText]:
-    if name != PAIRS:
-        folder = FOLDERS[name]
-        files = (BY_FILE | BY_LINE)[folder]
-        return [s for file, fact in files.items() for s in _checked(next(path.rglob(file)), fact, bad)]
-    parts = {"validation": "train"}  # the toolkit holds out no rows
-    return [ClassifiedText(r.first, str(r.label), parts.get(r.split, r.split), r.second) for r in mrpc.read(path, bad)]
-
-
-def _usable(name: str, path: Path, rows: list[ClassifiedText]) -> list[ClassifiedText]:
-    """The rows; DataError for a part without sentences, or with a single class."""
+def _require_classes(name: str, path: Path, rows: list[ClassifiedText]) -> None:
+    """DataError for a part without sentences, or with a single class."""
     wanted = dict.fromkeys(BY_LINE[FOLDERS[name]].values()) if FOLDERS.get(name) in BY_LINE else {}
     for split in wanted or dict.fromkeys(["train", "test"] if name == PAIRS else [""]):
         classes = {row.label for row in rows if row.split == split}
@@ -118,10 +131,9 @@ def _usable(name: str, path: Path, rows: list[ClassifiedText]) -> list[Classifie
                 f"senteval: all sentences of {part} in {path} have the class {classes.pop()}, "
                 "but a classifier needs two"
             )
-    return rows
 
 
-def classification(path: Path, *, bad: BadRows | None = None) -> list[ClassifiedText]:
+def read_classification_folder(path: Path, *, bad: BadRows | None = None) -> list[ClassifiedText]:
     """The sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
 
     DataError if the folder is not one of these or lacks a file; a bad line is an error with file and line, unless `bad`
@@ -129,52 +141,49 @@ def classification(path: Path, *, bad: BadRows | None = None) -> list[Classified
     """
     bad = bad or BadRows()
     for files in (*BY_FILE.values(), *BY_LINE.values()):
-        found = {name: next(iter(sorted(path.rglob(name))), None) for name in files}
-        if missing := [name for name, file in found.items() if file is None]:
+        paths = {name: next(iter(sorted(path.rglob(name))), None) for name in files}
+        if missing := [name for name, file in paths.items() if file is None]:
             if len(missing) < len(files):
                 raise DataError(f"senteval: {path} lacks {', '.join(missing)}")
             continue
-        return [s for name, file in found.items() if file for s in _checked(file, files[name], bad)]
+        return [s for name, file in paths.items() if file for s in _read_checked_sentences(file, files[name], bad)]
     raise DataError(f"senteval: {path} should be one of the folders {', '.join(BY_FILE | BY_LINE)} of SentEval")
 
 
-def _checked(file: Path, fact: str, bad: BadRows) -> list[ClassifiedText]:
-    sentences = list(_sentences(file, fact, bad))
-    check_published(file, Counter(s.label for s in sentences), EXPECTED)
+def _read_checked_sentences(file: Path, fact: str, bad: BadRows) -> list[ClassifiedText]:
+    """The sentences of a file, compared with the published counts.
+
+    `fact` comes from the file's name: the class in BY_FILE, the split in BY_LINE.
+    """
+    encoding = "utf-8-sig"
+    if file.name == "train_5500.label":  # distributed in Latin-1, unless it has been converted
+        try:
+            file.read_bytes().decode("utf-8-sig")
+        except (ValueError, OSError):  # reading reports the fault
+            encoding = "latin-1"
+    sentences = []
+    for number, line in enumerate(read_lines(file, encoding=encoding), 1):
+        try:
+            sentences.append(_parse_sentence(file.name, line, fact))
+        except ValueError as error:
+            bad(file, number, str(error))
+    check_published_counts(file, Counter(sentence.label for sentence in sentences), EXPECTED)
     return sentences
 
 
-def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[ClassifiedText]:
-    """`fact` comes from the file's name: the class in BY_FILE, the split in BY_LINE."""
-    for number, line in enumerate(lines_of(file, encoding=_encoding(file)), 1):
-        try:
-            yield _sentence(file.name, line, fact)
-        except ValueError as error:
-            bad(file, number, str(error))
-
-
-def _encoding(file: Path) -> str:
-    """UTF-8, except for TREC's training file, which is distributed in Latin-1, unless it has been converted."""
-    if file.name != "train_5500.label":
-        return "utf-8-sig"
-    try:
-        file.read_bytes().decode("utf-8-sig")
-    except (ValueError, OSError):  # reading reports the fault
-        return "latin-1"
-    return "utf-8-sig"
-
-
-def _sentence(name: str, line: str, fact: str) -> ClassifiedText:
+def _parse_sentence(name: str, line: str, fact: str) -> ClassifiedText:
     if name.startswith("sentiment-"):
         text, _, label = line.rpartition("\t")
-        return ClassifiedText(checked_text("sentence's", text), _known(label.strip(), ("0", "1")), fact)
+        return ClassifiedText(check_text("sentence's", text), _require_known_label(label.strip(), ("0", "1")), fact)
     if name.endswith(".label"):
         kind, _, text = line.partition(" ")
-        return ClassifiedText(checked_text("question's", text), _known(kind.partition(":")[0], TREC_CLASSES), fact)
+        return ClassifiedText(
+            check_text("question's", text), _require_known_label(kind.partition(":")[0], TREC_CLASSES), fact
+        )
     return ClassifiedText(line.strip() or NO_WORD, fact, "")
 
 
-def _known(label: str, labels: tuple[str, ...]) -> str:
+def _require_known_label(label: str, labels: tuple[str, ...]) -> str:
     if label not in labels:
         raise ValueError(f"the label is {label!r:.60}, but should be one of {', '.join(labels)}")
     return label

@@ -8,7 +8,7 @@ ENTAILMENT, 0 for CONTRADICTION, None for NEUTRAL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -17,12 +17,12 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    as_published,
-    checked_score,
-    files_of,
-    first_line,
-    made_rows,
-    tab_rows,
+    find_files,
+    make_checked_rows,
+    parse_score,
+    read_first_line,
+    read_tab_rows,
+    yield_and_check_counts,
 )
 
 LICENCE = "CC BY-NC-SA 3.0"
@@ -46,7 +46,7 @@ SPLITS = {"SICK_train.txt": "train", "SICK_trial.txt": "validation", "SICK_test_
 SETS = {"TRAIN": "train", "TRIAL": "validation", "TEST": "test"}
 LABELS = {"ENTAILMENT": 1, "CONTRADICTION": 0, "NEUTRAL": None}
 HEADER = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
-WIDE = (
+WIDE_HEADER = (
     *("pair_ID", "sentence_A", "sentence_B", "entailment_label", "relatedness_score", "entailment_AB", "entailment_BA"),
     *("sentence_A_original", "sentence_B_original", "sentence_A_dataset", "sentence_B_dataset", "SemEval_set"),
 )
@@ -54,27 +54,25 @@ WIDE = (
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order; if a folder holds both layouts, those of the three files."""
-    files = files_of(path, SPLITS | {"SICK.txt": ""}, what="sick")
+    files = find_files(path, SPLITS | {"SICK.txt": ""}, data_set="sick")
     for file, split in [entry for entry in files if entry[1]] or files:
-        first = first_line(file).split("\t")
-        names = WIDE if len(first) == len(WIDE) else HEADER
-        numbered = tab_rows(file, columns=len(names), header=() if first[0].strip().isdecimal() else names, bad=bad)
-        make: Callable[[list[str]], PairRow] = _wide if names is WIDE else partial(_narrow, split=split)
-        yield from as_published(file, made_rows(file, numbered, make, bad=bad), EXPECTED)
+        first = read_first_line(file).split("\t")
+        names = WIDE_HEADER if len(first) == len(WIDE_HEADER) else HEADER
+        numbered = read_tab_rows(
+            file, columns=len(names), header=() if first[0].strip().isdecimal() else names, bad=bad
+        )
+        rows = make_checked_rows(file, numbered, partial(_make_pair_row, split=split), bad=bad)
+        yield from yield_and_check_counts(file, rows, EXPECTED)
 
 
-def _narrow(fields: list[str], split: str) -> PairRow:
-    return PairRow(fields[1], fields[2], _label(fields[4]), split, score=checked_score(fields[3], 1, 5))
-
-
-def _wide(fields: list[str]) -> PairRow:
-    if fields[11].strip() not in SETS:
-        raise ValueError(f"the set is {fields[11]!r:.60}, but should be one of {', '.join(SETS)}")
-    split = SETS[fields[11].strip()]
-    return PairRow(fields[1], fields[2], _label(fields[3]), split, score=checked_score(fields[4], 1, 5))
-
-
-def _label(field: str) -> int | None:
-    if field.strip() not in LABELS:
-        raise ValueError(f"the judgment is {field!r:.60}, but should be one of {', '.join(LABELS)}")
-    return LABELS[field.strip()]
+def _make_pair_row(fields: list[str], split: str) -> PairRow:
+    """The pair of a row of 12 columns, which names its set, or of 5 columns, which belongs to `split`."""
+    judgement, score = fields[4], fields[3]
+    if len(fields) == len(WIDE_HEADER):
+        judgement, score = fields[3], fields[4]
+        if fields[11].strip() not in SETS:
+            raise ValueError(f"the set is {fields[11]!r:.60}, but should be one of {', '.join(SETS)}")
+        split = SETS[fields[11].strip()]
+    if judgement.strip() not in LABELS:
+        raise ValueError(f"the judgment is {judgement!r:.60}, but should be one of {', '.join(LABELS)}")
+    return PairRow(fields[1], fields[2], LABELS[judgement.strip()], split, score=parse_score(score, 1, 5))

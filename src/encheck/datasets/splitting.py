@@ -23,31 +23,31 @@ SHORTENED = re.compile(
 )
 
 
-def words_of(text: str) -> int:
+def count_words(text: str) -> int:
     """The number of words in a text.
 
-    >>> words_of("Three plain words"), words_of("三个字")
+    >>> count_words("Three plain words"), count_words("三个字")
     (3, 3)
     """
     return sum(1 for _ in WORD.finditer(text))
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     r"""The sentences of a text with a proper beginning and end; a sentence does not span lines, and headings are left
     out.
 
-    >>> sentences("# Returns\n\nDr. Lee has 14 days. Then e.g. a fee is due.")
+    >>> split_sentences("# Returns\n\nDr. Lee has 14 days. Then e.g. a fee is due.")
     ['Dr. Lee has 14 days.', 'Then e.g. a fee is due.']
     """
     has_capitals = text != text.lower()
     return [
         one
-        for one in _pieces(text)
+        for one in _cut_at_line_and_sentence_ends(text)
         if SENTENCE_END.search(one, max(len(one) - CLOSING, 0)) and not (has_capitals and one[0].islower())
     ]
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _cut_at_line_and_sentence_ends(text: str) -> Iterator[str]:
     """The pieces between ends of lines and of sentences."""
     start = 0
     for cut in CUT.finditer(text):
@@ -59,28 +59,30 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def split(text: str, *, words: int) -> list[str]:
+def split_passages(text: str, *, words: int) -> list[str]:
     """The passages of a text, each of at most `words` words; white space between sentences is kept.
 
-    >>> split("One two three. Four five. Six seven eight nine.", words=6)
+    >>> split_passages("One two three. Four five. Six seven eight nine.", words=6)
     ['One two three. Four five.', 'Six seven eight nine.']
     """
-    found = [(one.start(), one.end()) for one in WORD.finditer(text)]
-    if len(found) <= words:
+    word_spans = [(one.start(), one.end()) for one in WORD.finditer(text)]
+    if len(word_spans) <= words:
         return [text.strip()] if text.strip() else []
     ends = {one.end() for one in SENTENCE_END.finditer(text)}
-    return [text[found[a][0] : found[b - 1][1]].strip() for a, b in _spans(found, ends, words)]
+    return [
+        text[word_spans[a][0] : word_spans[b - 1][1]].strip() for a, b in _passage_word_spans(word_spans, ends, words)
+    ]
 
 
-def _spans(found: list[tuple[int, int]], ends: set[int], words: int) -> Iterator[tuple[int, int]]:
+def _passage_word_spans(word_spans: list[tuple[int, int]], ends: set[int], words: int) -> Iterator[tuple[int, int]]:
     """(first word, word after the last) of each passage; the remainder is distributed evenly."""
     at = 0
-    while (left := len(found) - at) > 0:
+    while (left := len(word_spans) - at) > 0:
         size = ceil(left / ceil(left / words))
-        stop = at + size if left > words else len(found)
-        full = min(at + words, len(found))
-        behind = [i for i in range(at + max(size // 2, 1), full + 1) if (found[i - 1][1] in ends)]
-        if stop < len(found) and behind:
+        stop = at + size if left > words else len(word_spans)
+        full = min(at + words, len(word_spans))
+        behind = [i for i in range(at + max(size // 2, 1), full + 1) if (word_spans[i - 1][1] in ends)]
+        if stop < len(word_spans) and behind:
             stop = min(behind, key=lambda i: (abs(i - stop), i))
         yield at, stop
         at = stop

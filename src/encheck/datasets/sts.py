@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.reader import LOG, BadRows, Expected, PairRow, as_published, checked_score, lines_of, made_rows
+from encheck.datasets.reader import (
+    LOG,
+    BadRows,
+    Expected,
+    PairRow,
+    make_checked_rows,
+    parse_score,
+    read_lines,
+    yield_and_check_counts,
+)
 from encheck.errors import DataError
 
 LEFT_OUT = {"ALL", "SMT"}  # 2012's gold file of all sub-sets; 2013's SMT, whose text may not be redistributed
@@ -38,7 +47,7 @@ class StsYear:
 
     def read(self, path: Path, bad: BadRows) -> Iterator[PairRow]:
         """Pairs of each sub-set, by name, in file order."""
-        folder = self._folder(path)
+        folder = self._find_folder(path)
         subsets = {
             file.name.partition(".input.")[2].removesuffix(".txt"): file for file in folder.glob("STS*.input.*.txt")
         }
@@ -56,11 +65,11 @@ class StsYear:
             )  # fmt: skip
         for subset, file in sorted(subsets.items(), key=lambda entry: entry[1]):
             if subset not in LEFT_OUT:
-                yield from as_published(
-                    file, _scored_rows(file, subset, bad), self.EXPECTED, name=f"STS.input.{subset}.txt"
+                yield from yield_and_check_counts(
+                    file, _read_scored_rows(file, subset, bad), self.EXPECTED, name=f"STS.input.{subset}.txt"
                 )
 
-    def _folder(self, path: Path) -> Path:
+    def _find_folder(self, path: Path) -> Path:
         if not path.is_dir():
             state = "is a file, but the scores are in a second file beside it" if path.exists() else "does not exist"
             raise DataError(f"{self.name}: {path} {state}; give the folder ({' or '.join(self.folders)})")
@@ -68,16 +77,16 @@ class StsYear:
             return path
         folders = sorted(folder for name in self.folders for folder in path.rglob(name) if folder.is_dir())
         if len(folders) != 1:
-            held = ", ".join(str(folder.relative_to(path)) for folder in folders) or "neither of these"
+            content = ", ".join(str(folder.relative_to(path)) for folder in folders) or "neither of these"
             raise DataError(
-                f"{self.name}: {path} should be or hold one folder {' or '.join(self.folders)}, but holds {held}"
+                f"{self.name}: {path} should be or hold one folder {' or '.join(self.folders)}, but holds {content}"
             )
         return folders[0]
 
 
-def _scored_rows(file: Path, subset: str, bad: BadRows) -> Iterator[PairRow]:
+def _read_scored_rows(file: Path, subset: str, bad: BadRows) -> Iterator[PairRow]:
     gold = file.with_name(file.name.replace(".input.", ".gs."))
-    texts, scores = lines_of(file), lines_of(gold)
+    texts, scores = read_lines(file), read_lines(gold)
     if len(texts) != len(scores):
         raise DataError(
             f"{gold} has {len(scores):,} lines, but {file.name} has {len(texts):,}: one is truncated, or is another "
@@ -88,7 +97,7 @@ def _scored_rows(file: Path, subset: str, bad: BadRows) -> Iterator[PairRow]:
         sides, gold_score = fields
         if len(sides) not in (2, 4):
             raise ValueError(f"{len(sides)} tab-separated fields, but should be 2, or 4 in 2016")
-        score = checked_score(gold_score, 0, 5)
+        score = parse_score(gold_score, 0, 5)
         return PairRow(sides[0], sides[1], int(score >= 4), subset, score=score)
 
     judged = (
@@ -96,7 +105,7 @@ def _scored_rows(file: Path, subset: str, bad: BadRows) -> Iterator[PairRow]:
         for number, (text, score) in enumerate(zip(texts, scores, strict=True), 1)
         if score.strip()
     )
-    return made_rows(file, judged, make, bad=bad)
+    return make_checked_rows(file, judged, make, bad=bad)
 
 
 YEARS = (

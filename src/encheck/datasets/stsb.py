@@ -13,11 +13,11 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    as_published,
-    checked_score,
-    files_of,
-    made_rows,
-    tab_rows,
+    find_files,
+    make_checked_rows,
+    parse_score,
+    read_tab_rows,
+    yield_and_check_counts,
 )
 
 LICENCE = "scores CC BY-SA 4.0; each source text has its own (LICENSE.txt)"
@@ -43,11 +43,11 @@ SPLITS = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv":
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: genre, file, year, id, score, sentence 1, sentence 2, and on some rows two source notes."""
-    for file, split in files_of(path, SPLITS, what="stsb"):
+    for file, split in find_files(path, SPLITS, data_set="stsb"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
-            score = checked_score(fields[4], 0, 5)
+            score = parse_score(fields[4], 0, 5)
             return PairRow(fields[5], fields[6], int(score >= 4), split, score=score)
 
-        rows = made_rows(file, tab_rows(file, columns=(7, 9), bad=bad), make, bad=bad)
-        yield from as_published(file, rows, EXPECTED)
+        rows = make_checked_rows(file, read_tab_rows(file, columns=(7, 9), bad=bad), make, bad=bad)
+        yield from yield_and_check_counts(file, rows, EXPECTED)

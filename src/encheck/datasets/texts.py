@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from encheck.datasets.clusters import clusters_of, sample_clusters
+from encheck.datasets.clusters import assign_clusters, sample_clusters
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import (
-    FORMATS,
+    TABLE_READERS,
     BadRows,
     PairRow,
-    checked_text,
+    check_text,
     file_ending,
     is_missing,
-    lines_of,
-    refuse_misspelt,
-    table_rows,
-    unknown_format,
+    read_lines,
+    read_table,
+    refuse_misspelt_columns,
+    unknown_format_error,
 )
 from encheck.errors import DataError, unknown_name_message
 from encheck.ids import ItemId
@@ -36,11 +36,11 @@ LICENCE = "yours"
 FILES = (
     "a .txt file with one text per line, or .json, .jsonl, .csv, .tsv or .parquet with a column text (or FILE:COLUMN)"
 )
-TEXT = ("text", "sentence", "body", "content", "message", "description", "title", "query")
-LINES = (".txt", ".log")
+TEXT_COLUMNS = ("text", "sentence", "body", "content", "message", "description", "title", "query")
+LINE_ENDINGS = (".txt", ".log")
 SPLITS = {"train": "train", "validation": "validation", "dev": "validation", "valid": "validation", "test": "test"}
 PARTS = tuple(dict.fromkeys(SPLITS.values()))  # the parts for `texts@PART`
-MOST = 10_000  # characters: a longer text is a document
+MAX_CHARACTERS = 10_000  # characters: a longer text is a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,18 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
 
     Repeated texts are left out. Texts with the same words, in any order, form a cluster.
     """
-    place = text_source(path)
-    rows = _distinct(place.path, _of_part(place.path, _rows(place, bad), part))
+    place = parse_text_source(path)
+    count, distinct = 0, dict[str, TextRow]()
+    for row in _select_part(place.path, _read_text_rows(place, bad), part):
+        count += 1
+        distinct.setdefault(row.text, row)
+    rows = list(distinct.values())
+    _warn_of_repeated_texts(place.path, count - len(rows), count)
     if not rows:
-        raise _without_text(path, bad)
-    clusters = clusters_of([PairRow(one.text, one.text, None, one.split, one.cluster or None) for one in rows])
+        raise _no_text_error(path, bad)
+    clusters = assign_clusters([PairRow(one.text, one.text, None, one.split, one.cluster or None) for one in rows])
     wanted = set(clusters) if sample is None else sample_clusters(clusters, sample, seed=seed)
-    groups = tuple(_group(name, row, c) for row, c in zip(rows, clusters, strict=True) if c in wanted)
+    groups = tuple(_make_group(name, row, c) for row, c in zip(rows, clusters, strict=True) if c in wanted)
     return Dataset(
         name, (), groups, LICENCE, len(rows), skipped=tuple(bad.skipped), sampled=len(groups) < len(rows),
         universe=tuple(sorted(wanted)),
@@ -82,96 +87,97 @@ def stream(name: str, path: str, bad: BadRows, *, part: str) -> Iterator[Group]:
 
     The cluster is the one in the file, else the text. DataError explains a fault in the file.
     """
-    place, seen, count = text_source(path), set[int](), 0
-    for row in _of_part(place.path, _rows(place, bad), part):
+    place, seen, count = parse_text_source(path), set[int](), 0
+    for row in _select_part(place.path, _read_text_rows(place, bad), part):
         count += 1
         if (key := int(content_hash(row.text), 16)) not in seen:
             seen.add(key)
-            yield _group(name, row, row.cluster or content_hash(row.text))
+            yield _make_group(name, row, row.cluster or content_hash(row.text))
     if not count:
-        raise _without_text(path, bad)
-    _tell_repeated(place.path, count - len(seen), count)
+        raise _no_text_error(path, bad)
+    _warn_of_repeated_texts(place.path, count - len(seen), count)
 
 
-def _without_text(path: str, bad: BadRows) -> DataError:
+def _no_text_error(path: str, bad: BadRows) -> DataError:
     left_out = f"valid text (the first problem: {bad.skipped[0]})" if bad.skipped else "texts"
     return DataError(f"texts: {path} has no {left_out}; expected {FILES}")
 
 
-def text_source(path: str) -> TextSource:
+def parse_text_source(path: str) -> TextSource:
     """The file, and the column after its last colon; a file whose own name has a colon is recognised.
 
-    >>> text_source("tickets.csv:body").column, text_source("tickets.txt").column
+    >>> parse_text_source("tickets.csv:body").column, parse_text_source("tickets.txt").column
     ('body', '')
     """
     name, _, column = path.rpartition(":")
-    if name and not is_file(expand_home(path)) and file_ending(Path(name)) in (*LINES, *FORMATS):
+    if name and not is_file(expand_home(path)) and file_ending(Path(name)) in (*LINE_ENDINGS, *TABLE_READERS):
         return TextSource(expand_home(name), column)
     return TextSource(expand_home(path))
 
 
-def _rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
+def _read_text_rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
     path, ending = place.path, file_ending(place.path)
     if not is_file(path):
         raise DataError(f"texts: {path} {'is a folder' if is_folder(path) else 'does not exist'}; expected {FILES}")
-    if ending not in (*LINES, *FORMATS):
-        raise unknown_format(path, (*LINES, *FORMATS))
-    if ending in LINES and place.column:
+    if ending not in (*LINE_ENDINGS, *TABLE_READERS):
+        raise unknown_format_error(path, (*LINE_ENDINGS, *TABLE_READERS))
+    if ending in LINE_ENDINGS and place.column:
         raise DataError(f"texts: {path} has one text per line and no columns: leave :{place.column} out")
-    if ending in LINES:
-        for number, line in enumerate(lines_of(path), 1):
+    if ending in LINE_ENDINGS:
+        for number, line in enumerate(read_lines(path), 1):
             if line.strip():
-                yield from _checked(path, number, {"text": line}, "text", bad)
+                yield from _parse_text_row(path, number, {"text": line}, "text", bad)
         return
-    columns, rows = table_rows(path, bad)
+    columns, rows = read_table(path, bad)
     if not columns:
         return
-    column = _column(place, columns)
+    column = _find_text_column(place, columns)
     others = {name: name if name in columns else None for name in ("cluster", "split")}
-    refuse_misspelt(place.path, set(columns) - {column}, {name: (name,) for name in others}, others)
+    refuse_misspelt_columns(place.path, set(columns) - {column}, {name: (name,) for name in others}, others)
     for number, row in rows:
-        yield from _checked(place.path, number, row, column, bad)
+        yield from _parse_text_row(place.path, number, row, column, bad)
 
 
-def _column(place: TextSource, columns: Sequence[str]) -> str:
+def _find_text_column(place: TextSource, columns: Sequence[str]) -> str:
     """The column of the texts; DataError lists the existing ones."""
     if place.column:
         if place.column not in columns:
             raise DataError(f"{place.path}:1: {unknown_name_message('column', place.column, columns)}")
         return place.column
-    found = next((name for name in TEXT if name in columns), None)
-    if found is None:
+    column = next((name for name in TEXT_COLUMNS if name in columns), None)
+    if column is None:
         raise DataError(
             f"{place.path}:1: no column with the texts (columns: {', '.join(columns)}; "
-            f"understood: {', '.join(TEXT)}). Name it: --data texts:{place.path}:COLUMN"
+            f"understood: {', '.join(TEXT_COLUMNS)}). Name it: --data texts:{place.path}:COLUMN"
         )
-    return found
+    return column
 
 
-def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: BadRows) -> Iterator[TextRow]:
+def _parse_text_row(path: Path, number: int, row: Mapping[str, Any], column: str, bad: BadRows) -> Iterator[TextRow]:
     """The text of a row, if it is valid."""
     try:
-        text = checked_text(column, row.get(column))
-        if len(text) > MOST:
+        text = check_text(column, row.get(column))
+        if len(text) > MAX_CHARACTERS:
             raise ValueError(
-                f"the {column} text has {len(text):,} characters, but should have {MOST:,} at most: shorten it"
+                f"the {column} text has {len(text):,} characters, but should have {MAX_CHARACTERS:,} at most: "
+                "shorten it"
             )
-        said = _named(row.get("split")).lower()
-        yield TextRow(text, _named(row.get("cluster")), SPLITS.get(said, said))
+        split = _field_text(row.get("split")).lower()
+        yield TextRow(text, _field_text(row.get("cluster")), SPLITS.get(split, split))
     except ValueError as error:
         bad(path, number, str(error))
 
 
-def _named(value: object) -> str:
+def _field_text(value: object) -> str:
     """The value of a field as text; empty if it is missing.
 
-    >>> _named(7), _named(None), _named(float("nan"))
+    >>> _field_text(7), _field_text(None), _field_text(float("nan"))
     ('7', '', '')
     """
     return "" if is_missing(value) else str(value).strip()
 
 
-def _of_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
+def _select_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
     """The rows of a part, or all rows if `part` is empty; DataError if no row belongs to it."""
     if not part:
         yield from rows
@@ -182,26 +188,15 @@ def _of_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow
         if row.split == part:
             yield row
     if part not in seen:
-        said = ", ".join(sorted(seen - {""})) or "none"
-        raise DataError(f"texts: {path} has no text of the split {part!r}: its column split says {said}")
+        splits = ", ".join(sorted(seen - {""})) or "none"
+        raise DataError(f"texts: {path} has no text of the split {part!r}: its column split says {splits}")
 
 
-def _distinct(path: Path, rows: Iterator[TextRow]) -> list[TextRow]:
-    """The rows without repeats of a text."""
-    kept: dict[str, TextRow] = {}
-    count = 0
-    for row in rows:
-        count += 1
-        kept.setdefault(row.text, row)
-    _tell_repeated(path, count - len(kept), count)
-    return list(kept.values())
+def _warn_of_repeated_texts(path: Path, repeats: int, count: int) -> None:
+    if repeats:
+        log.warning("%s: %d of %d texts repeat an earlier one, and are left out", path.name, repeats, count)
 
 
-def _tell_repeated(path: Path, again: int, count: int) -> None:
-    if again:
-        log.warning("%s: %d of %d texts repeat an earlier one, and are left out", path.name, again, count)
-
-
-def _group(name: str, row: TextRow, cluster: str) -> Group:
+def _make_group(name: str, row: TextRow, cluster: str) -> Group:
     item = ItemId.of(name, content_hash(row.text), "text", 1, "data", 0)
     return Group(item, row.text, row.text, cluster, split=row.split)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from encheck.datasets.collection import Collection
-from encheck.datasets.contrast import contest_dataset, distinct_contests
+from encheck.datasets.contrast import dataset_from_property_rows, drop_repeated_property_rows
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows
-from encheck.datasets.retrieval import collection_of_rows, triplet_rows
+from encheck.datasets.retrieval import read_judged_rows, read_triplet_rows
 from encheck.errors import DataError
 
 LICENCE = "yours"
@@ -29,10 +29,10 @@ def collection(path: Path, bad: BadRows) -> Collection:
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"triplets: {path} {state}; expected {FILES}")
-    return collection_of_rows(path, bad, needs_negatives=True)
+    return read_judged_rows(path, bad, needs_negatives=True)
 
 
-def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | None, seed: int) -> Dataset:
+def contrasts(name: str, path: Path, bad: BadRows, *, property_of_all: str, sample: int | None, seed: int) -> Dataset:
     """The triplets of a file whose rows have properties; see `contrast.contrasts`."""
-    rows = distinct_contests(path, triplet_rows(path, bad, given))
-    return contest_dataset(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)
+    rows = drop_repeated_property_rows(path, read_triplet_rows(path, bad, property_of_all))
+    return dataset_from_property_rows(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)

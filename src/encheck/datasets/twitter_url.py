@@ -22,12 +22,12 @@ from encheck.datasets.reader import (
     Expected,
     PairRow,
     SplitReaders,
-    as_published,
-    files_of,
-    lines_of,
-    made_rows,
-    pair_rows,
-    tab_rows,
+    find_files,
+    make_checked_rows,
+    make_pair_rows,
+    read_lines,
+    read_tab_rows,
+    yield_and_check_counts,
 )
 from encheck.errors import DataError
 
@@ -56,13 +56,13 @@ SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order. If a folder holds several layouts, the raw files take precedence."""
-    for file, split in _files(path):
-        rows = _parallel(file, bad) if file.name == "sim.txt" else _raw(file, split, bad)
+    for file, split in _find_files(path):
+        rows = _read_parallel_files(file, bad) if file.name == "sim.txt" else _read_raw_file(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
-        yield from as_published(file, rows, EXPECTED, name=name)
+        yield from yield_and_check_counts(file, rows, EXPECTED, name=name)
 
 
-def held_out(path: Path, bad: BadRows) -> Iterator[PairRow]:
+def read_with_held_out_validation(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same pairs with the last 4,224 training pairs as the validation part; DataError if there are no more."""
     rows = list(read(path, bad))
     training = [i for i, row in enumerate(rows) if row.split == "train"]
@@ -74,46 +74,46 @@ def held_out(path: Path, bad: BadRows) -> Iterator[PairRow]:
     return (row._replace(split="validation") if i in validation else row for i, row in enumerate(rows))
 
 
-READINGS: SplitReaders = {"held-out": held_out}
+READINGS: SplitReaders = {"held-out": read_with_held_out_validation}
 
 
-def _files(path: Path) -> list[tuple[Path, str]]:
+def _find_files(path: Path) -> list[tuple[Path, str]]:
     has_raw = path.is_dir() and any(file for name in RAW for file in path.rglob(name))
     parallel = [] if has_raw or not path.is_dir() else sorted(path.rglob("sim.txt"))
     if parallel:
         return [(file, "") for file in parallel]
     if path.is_dir() and not has_raw and not any(path.rglob(SAMPLE)):
         raise DataError(f"twitter-url: {path} holds none of {FILES}")
-    files = files_of(path, RAW | {SAMPLE: "train"}, what="twitter-url")
+    files = find_files(path, RAW | {SAMPLE: "train"}, data_set="twitter-url")
     return [entry for entry in files if entry[0].name != SAMPLE] or files
 
 
-def _raw(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
+def _read_raw_file(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
     def make(fields: list[str]) -> PairRow:
-        votes = votes_of(fields[2])
+        votes = parse_votes(fields[2])
         return PairRow(fields[0], fields[1], int(votes > 3), split, fields[-1].strip() or None, float(votes))
 
-    rows = made_rows(file, tab_rows(file, columns=(4, 5), bad=bad), make, bad=bad)
+    rows = make_checked_rows(file, read_tab_rows(file, columns=(4, 5), bad=bad), make, bad=bad)
     return (row for row in rows if row.score != 3)
 
 
-def votes_of(field: str) -> int:
+def parse_votes(field: str) -> int:
     """The number of paraphrase votes out of six; ValueError for a field in a different form.
 
-    >>> votes_of("(4,6)")
+    >>> parse_votes("(4,6)")
     4
     """
-    found = VOTES.fullmatch(field.strip())
-    if not found:
+    match = VOTES.fullmatch(field.strip())
+    if not match:
         raise ValueError(f"the votes are {field!r:.60}, but should be like (4,6)")
-    return int(found[1])
+    return int(match[1])
 
 
-def _parallel(sim: Path, bad: BadRows) -> Iterator[PairRow]:
+def _read_parallel_files(sim: Path, bad: BadRows) -> Iterator[PairRow]:
     files = [sim.with_name("a.toks"), sim.with_name("b.toks"), sim]
-    columns = [lines_of(file) for file in files]
+    columns = [read_lines(file) for file in files]
     if len({len(column) for column in columns}) > 1:
         lengths = ", ".join(f"{file.name} {len(column):,}" for file, column in zip(files, columns, strict=True))
         raise DataError(f"twitter-url: the files in {sim.parent} differ in lines ({lengths}): one of them is truncated")
     numbered = enumerate(((a, b, label, None) for a, b, label in zip(*columns, strict=True)), 1)
-    return pair_rows(sim, numbered, split=SPLITS.get(sim.parent.name, ""), bad=bad)
+    return make_pair_rows(sim, numbered, split=SPLITS.get(sim.parent.name, ""), bad=bad)

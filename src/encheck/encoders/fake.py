@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.language.edits.contractions import expanded
+from encheck.language.edits.contractions import expand_contractions
 from encheck.similarity import jaccard, words
 from encheck.types import content_hash
 
@@ -168,7 +168,7 @@ def _sorted_words(text: str) -> tuple[str, ...]:
 
 def _plain_form(text: str) -> str:
     """The text without variations that keep the meaning: case, blanks, contractions."""
-    return " ".join(expanded(text).lower().split())
+    return " ".join(expand_contractions(text).lower().split())
 
 
 def _make_knowledge(meanings: dict[str, tuple[str, float]]) -> _OracleKnowledge:
@@ -183,6 +183,6 @@ def _make_knowledge(meanings: dict[str, tuple[str, float]]) -> _OracleKnowledge:
 @cache
 def _probe_knowledge(fresh: int | None) -> _OracleKnowledge:
     """The knowledge from the embedded probes and a seed's fresh ones: half a second of work, shared by all oracles."""
-    from encheck.datasets.probes import meanings
+    from encheck.datasets.probes import iterate_text_meanings
 
-    return _make_knowledge(dict(meanings(fresh)))
+    return _make_knowledge(dict(iterate_text_meanings(fresh)))

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.reader import FORMATS, BadRows, file_ending, lines_of, table_rows, unknown_format
+from encheck.datasets.reader import TABLE_READERS, BadRows, file_ending, read_lines, read_table, unknown_format_error
 from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
 from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_parquet, read_json, record_batches
@@ -36,7 +36,7 @@ ReadColumns = Callable[[Sequence[str]], Iterator[tuple[int, Columns]]]
 VECTOR = ("vector", "embedding", "embeddings", "vectors", "values")
 TEXT = ("text", "document", "page_content", "content", "chunk", "documents")
 ID = ("id", "_id", "ids", "uuid")
-ENDINGS = (*FORMATS, ".npy", ".npz")
+ENDINGS = (*TABLE_READERS, ".npy", ".npz")
 SAMPLED = 100  # rows read to find the parts of a row
 DEEPEST = 3  # depth of nested containers in which to look for a text
 BITS = re.compile("[01]{8,}")
@@ -107,28 +107,28 @@ def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
                 if place.suffix == ".npy":
                     listed = np.load(place, allow_pickle=False).tolist()
                 else:
-                    listed = json.loads(place.read_text("utf-8-sig")) if place.suffix == ".json" else lines_of(place)
+                    listed = json.loads(place.read_text("utf-8-sig")) if place.suffix == ".json" else read_lines(place)
                 ids = tuple(map(str, listed))
             except (ValueError, OSError, TypeError) as error:
                 raise DataError(f"{place} should hold the ids of {path.name}, but {error}") from error
             if len(ids) != count:
                 raise DataError(f"{place} has {len(ids):,} ids, but {path.name} has {count:,} vectors")
     elif ending == ".txt" and not needs_vectors:
-        lines = lines_of(path)
+        lines = read_lines(path)
         names, read, count = ["text"], _columns_from_rows(lambda: ({"text": line} for line in lines)), len(lines)
     elif ending == ".json" and (parsed := _read_llama_index(path)):
         names, read, count = ["id", "vector"], _columns_from_rows(lambda: iter(parsed)), len(parsed)
-    elif ending in FORMATS:
+    elif ending in TABLE_READERS:
         bad = BadRows(remedy="Remedy: write the file again")
-        names, rows = table_rows(path, bad)
+        names, rows = read_table(path, bad)
         count = None
         if ending == ".json":  # it is parsed completely
             parsed = [dict(row) for _, row in rows]
             read, count = _columns_from_rows(lambda: iter(parsed)), len(parsed)
         else:
-            read = _columns_from_rows(lambda: (row for _, row in table_rows(path, bad)[1]))
+            read = _columns_from_rows(lambda: (row for _, row in read_table(path, bad)[1]))
     else:
-        raise unknown_format(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
+        raise unknown_format_error(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
     try:
         sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
                   for row in zip(*(_to_list(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip

@@ -19,7 +19,7 @@ from typing import Any
 
 from encheck.claims import Claim, claim_of, tested_property
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.load import properties_of
+from encheck.datasets.load import properties_of_spec
 from encheck.errors import UsageError, unknown_name_message
 from encheck.ids import CaseId
 from encheck.items import OwnProperty
@@ -106,7 +106,7 @@ def expand_claim(claim: Claim, data: Iterable[str]) -> list[Claim]:
     own = claim.items
     if not isinstance(own, OwnProperty) or own.name:
         return [claim]
-    names = dict.fromkeys(name for spec in data for name in properties_of(spec, own.kind))
+    names = dict.fromkeys(name for spec in data for name in properties_of_spec(spec, own.kind))
     return [
         replace(claim, items=replace(own, name=name), declared=replace(claim.declared, property=name)) for name in names
     ]
@@ -122,7 +122,7 @@ def cases_of_claim(models: Sequence[str], data: Sequence[str], function: str, cl
     """Every model x data x level of one claim; for the user's own property, only data that have it."""
     own, named = claim.items, data_labels(data)
     if isinstance(own, OwnProperty):
-        named = {label: spec for label, spec in named.items() if own.name in properties_of(spec, own.kind)}
+        named = {label: spec for label, spec in named.items() if own.name in properties_of_spec(spec, own.kind)}
     test = f"test_{check_name(function, claim)}"
     return [
         Case(test, claim, m, d, level, tested) for m in model_labels(models) for d in named for level in claim.levels

@@ -408,7 +408,7 @@ class Evaluation:
 
     def _describe_data(self, name: str) -> DataEntry:
         data = self.whole.data[name]
-        whole = data.whole.described() if data.whole else None
+        whole = data.whole.summarise() if data.whole else None
         scales = {model: self.bench.scale(model, name) for model in self.bench.subjects}
         groups = self.bench.data[name].groups
         is_generated = self.english.is_used and not all(group.variants for group in groups)
@@ -428,7 +428,7 @@ class Evaluation:
             language=self.english.describe() if is_generated else None,
             calibration={model: scale for model, scale in scales.items() if scale},
             whole=whole,
-            own_documents=data.collection.own_documents if data.collection else 0,
+            own_documents=data.collection.own_document_count if data.collection else 0,
         )
 
     def _describe_model(self, subject: Subject) -> ModelEntry:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from encheck.claims import CONTRACT
-from encheck.datasets.clusters import in_seeded_order
+from encheck.datasets.clusters import order_clusters_by_hash
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, FittedModel, model_devices
 from encheck.errors import CheckError, NothingToMeasure
@@ -296,7 +296,7 @@ def _clusters_by_edit(data: Dataset, seed: int) -> dict[str, list[str]]:
     for group in data.groups:
         for kind in {one.relation for one in group.variants} | ({"passage"} if group.passage else set()) or {""}:
             kinds.setdefault(kind, set()).add(group.cluster)
-    return {kind: in_seeded_order(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
+    return {kind: order_clusters_by_hash(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
 
 
 def _bench_of_clusters(
@@ -307,7 +307,7 @@ def _bench_of_clusters(
     The requests of `given` have these items.
     """
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
-    parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
+    parts = {name: data.select_clusters(clusters[name]) for name, data in bench.data.items()}
     items: dict[tuple[str, object, int | str], Items] = {
         (name, claim.items, level): its for (_, name, claim, level), its in given.items()
     }

@@ -227,7 +227,7 @@ def run_gate(
 
     `command` is the typed command: with it, the report gets a new folder below reports/ unless one is named.
     """
-    from encheck.datasets.load import with_property
+    from encheck.datasets.load import add_property_to_specs
     from encheck.engine.conclusion import GateOptions, refuse_unusable_options
     from encheck.gating.baseline import read_baseline as read_baseline
     from encheck.gating.pairing import ENDPOINTS
@@ -253,7 +253,7 @@ def run_gate(
                 f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
                 f"checkpoint, trained with another seed"
             )
-    asked = with_property([data] if isinstance(data, str) else list(data), options.get("property"))
+    asked = add_property_to_specs([data] if isinstance(data, str) else list(data), options.get("property"))
     packages = Settings(project=project_table(Path("pyproject.toml"))).chosen_packages
     every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in load_checks_of_file(file)))
     refuse_duplicate_names(every)
@@ -319,14 +319,14 @@ def run_gate(
 
 def decidable_purposes(data: Sequence[str], *, has_log: bool) -> list[str]:
     """The purposes that can be decided with these data, before they are loaded, in order of precedence."""
-    from encheck.datasets.load import holds_search, load, may_hold_pairs
+    from encheck.datasets.load import is_search_spec, load, may_be_pairs_spec
 
-    if any(holds_search(one, has_log=has_log) for one in data):
+    if any(is_search_spec(one, has_log=has_log) for one in data):
         return ["search"]
     log = logging.getLogger("encheck")
     log.disabled = True  # errors in the data are reported when they are loaded for measuring
     try:
-        loaded = [load(one, skip_bad_rows=True) for one in data if may_hold_pairs(one)]
+        loaded = [load(one, skip_bad_rows=True) for one in data if may_be_pairs_spec(one)]
     except EncheckError:
         return []
     finally:
@@ -446,7 +446,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
     from encheck.gating.comparison import is_user_data
     from encheck.gating.pairing import can_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
-    from encheck.language.prose import languages_of
+    from encheck.language.prose import count_languages
 
     data = list(data)
     held = purposes_decided_by(data)
@@ -466,7 +466,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
     if purpose.protect and not any(one.contrasts or any(group.variants for group in one.groups) for one in own):
         texts = [pair.first for one in own for pair in one.pairs]
         texts += [query.text for one in own if one.collection for query in one.collection.queries]
-        refuse_protected(purpose, languages_of(texts))
+        refuse_protected(purpose, count_languages(texts))
 
 
 def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Baseline:

@@ -63,7 +63,7 @@ def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -
         return
     lacks, texts = subject.model.lacks, set[str]()
     for one in data:
-        documents = one.collection.searched.texts if one.collection else ()
+        documents = one.collection.searchable_documents.texts if one.collection else ()
         missing = lacks(documents, role="document")
         if missing and len(missing) < len(documents):
             raise UsageError(

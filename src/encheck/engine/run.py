@@ -59,7 +59,7 @@ def run(
     >>> row.property, row.verdict, 0 < row.low < row.value < row.high < 1
     ('number', 'below_aim', True)
     """
-    from encheck.datasets.load import with_property
+    from encheck.datasets.load import add_property_to_specs
     from encheck.engine.conclusion import GateOptions, add_references, conclude, refuse_models, refuse_unusable_options
     from encheck.engine.folder import write_report
     from encheck.options import refuse_unwritable_folder, settings_for_results
@@ -67,7 +67,7 @@ def run(
     from encheck.reporting.view import unused_threshold
 
     specs, loaded = name_models(model)
-    datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
+    datasets = add_property_to_specs([data] if isinstance(data, str) else list(data), options.pop("property", None))
     with temporary_store_option(options) as kept:
         settings = settings_from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
         every = packaged_checks(datasets, settings.chosen_packages)

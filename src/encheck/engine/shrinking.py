@@ -12,7 +12,7 @@ from encheck.running.service import EncoderService
 from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import KINDS, find_kind
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.shrink import Shrunk, remaker, shrink
+from encheck.shrinking.shrink import ShrinkResult, make_triplet_remaker, shrink_item
 
 
 def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
@@ -22,7 +22,7 @@ def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shr
     """
     ask, maker = service.taking_any_text().score_pairs, VariantMaker(seed, english)
 
-    def one(row: ItemRow) -> Shrunk | str:
+    def one(row: ItemRow) -> ShrinkResult | str:
         kind = find_kind(row.kind)
         if kind is None or not kind.shrinks or row.source_is_second:
             shrunk = " and ".join(name for name, one in KINDS.items() if one.shrinks)
@@ -35,8 +35,8 @@ def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shr
         )  # fmt: skip
         claim = find_shipped_claim(row.case.partition("/")[0])
         level = None if claim is None else level_of_case(row.case, claim)
-        remake = None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
-        return shrink(triplet, ask, english, remake=remake)
+        remake = None if claim is None or level is None else make_triplet_remaker(claim.items, level=level, maker=maker)
+        return shrink_item(triplet, ask, english, remake=remake)
 
     return one
 

@@ -92,7 +92,7 @@ from encheck.gating.types import (
     UnjudgedSearch,
 )
 from encheck.gating.unlabelled_search import ALPHA, count_changed_answers, is_unlabelled_log
-from encheck.language.prose import english_share, languages_of, languages_summary
+from encheck.language.prose import count_languages, english_share, summarise_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.options.settings import select_settings
 from encheck.run_file import ModelEntry, RunFile
@@ -224,7 +224,7 @@ def gate_against_baseline(
     if wanted.name == "search" and vectors and baseline.sample:
         broken += truncation_faults(baseline.sample.settings, vectors.settings, documents)
     own = {str(row.case) for row in results.checks if is_user_data(row.data)}
-    languages = languages_of({str(text) for case in own for text in items.get(case, {}).get("source", ())})
+    languages = count_languages({str(text) for case in own for text in items.get(case, {}).get("source", ())})
     decisive: set[str] = set()
     has_english = english_share(languages) >= ENGLISH
     if wanted.name == "change":
@@ -267,7 +267,7 @@ def gate_against_baseline(
     against = GateAgainst(
         **vars(replace(decision, rows=tuple(found.with_item_details(row) for row in decision.rows))),
         baseline=baseline.name,
-        languages="" if has_english else languages_summary(languages),
+        languages="" if has_english else summarise_languages(languages),
         balanced=Balanced(
             _model_balanced_score(pair.old, pair.both),
             # a blocked model gets no score, so that nobody selects by it

@@ -19,7 +19,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.clusters import near_duplicates
+from encheck.datasets.clusters import find_first_near_duplicates
 from encheck.datasets.collection import Collection
 from encheck.gating.reindex import Reindex
 from encheck.metrics.search import DELTA, ndcg_by_query, recall_by_query
@@ -195,13 +195,13 @@ class IndexSearch:
     @classmethod
     def of(cls, collection: Collection, *, seed: int) -> Self:
         """The search of a collection: its documents with their queries, if any."""
-        searched, queries = collection.searched, collection.queries
+        searched, queries = collection.searchable_documents, collection.queries
         row = {name: i for i, name in enumerate(searched.ids)}
         return cls(
             searched.texts,
             tuple(query.text for query in queries),
-            tuple({row[name]: grade for name, grade in query.right.items()} for query in queries),
-            tuple(row[query.own] if query.own else None for query in queries),
+            tuple({row[name]: grade for name, grade in query.relevant_documents.items()} for query in queries),
+            tuple(row[query.own_document] if query.own_document else None for query in queries),
             LogBootstrap.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
         )
 
@@ -395,7 +395,7 @@ class _MapTexts:
             {text: place for place, text in enumerate(every)}.items(), key=lambda one: content_hash(one[0])
         )
         places = np.sort(np.array([place for _, place in distinct[:MAX_TEXTS]], np.intp))
-        alike = near_duplicates([every[place] for place in places])
+        alike = find_first_near_duplicates([every[place] for place in places])
         groups = np.unique(np.array(alike), return_inverse=True)[1].astype(np.intp)
         wanted = [sorted(some) for some in search.grades] if search.is_judged else [list(rows[:1]) for rows in own]
         groups = _join_queries(groups, places, wanted, documents=len(search.documents))

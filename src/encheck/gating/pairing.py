@@ -138,8 +138,10 @@ def graded_endpoint(before: CaseScores, after: CaseScores) -> PairedRow:
     near = np.where(np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE), before.near, after.near)
     old, new = (spearman.item_values(table, NO_CALIBRATION) for table in (before, replace(after, near=near)))
     same = bool((near == before.near).all())
-    return PairedRow(str(before.gate_row), declaration_of(before).family, "mean", old, new, number_units(before.shared_units),
-                  same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
+    return PairedRow(
+        str(before.gate_row), declaration_of(before).family, "mean", old, new, number_units(before.shared_units),
+        same=same, budget="primary", endpoint=spearman.label,
+    )  # fmt: skip
 
 
 def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:

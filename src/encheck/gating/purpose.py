@@ -38,7 +38,7 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.language.prose import english_share, languages_summary
+from encheck.language.prose import english_share, summarise_languages
 from encheck.statistics.false_accepts import (
     OF_USE,
     Negatives,
@@ -383,7 +383,7 @@ def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
     """UsageError if a protected behaviour needs the built-in sentences, but few of the user's texts are English."""
     if purpose.protect and english_share(languages) < ENGLISH:
         raise UsageError(
-            f"--protect {purpose.protect[0]} cannot be measured: {languages_summary(languages)}, and {NO_BUILT_IN}. "
+            f"--protect {purpose.protect[0]} cannot be measured: {summarise_languages(languages)}, and {NO_BUILT_IN}. "
             f"Remedy: leave it out, or give sentences of your own with written edits (--data probes:FILE)"
         )
 

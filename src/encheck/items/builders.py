@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.probes import MIRROR, kept_relation
+from encheck.datasets.probes import MIRROR, relation_keeping_meaning
 from encheck.datasets.senteval import TASKS
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import (
@@ -107,15 +107,15 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
 def labelled_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Paraphrases and the data's own negatives, as in criterion 1."""
     if dataset.whole:
-        return dataset.whole.two_classes()
+        return dataset.whole.classification_items()
     return _positives_and_negatives(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
 def against_random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
     """Paraphrases and random cross-topic pairs, as in criterion 1's alternative setup."""
-    negative = dataset.reference(seed=maker.seed, purpose="random-negatives")
+    negative = dataset.draw_random_pairs(seed=maker.seed, purpose="random-negatives")
     if dataset.whole:
-        return dataset.whole.two_classes(negative)
+        return dataset.whole.classification_items(negative)
     return _positives_and_negatives(dataset, negative, "random")
 
 
@@ -139,7 +139,7 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> It
     is chosen on the validation part's pairs.
     """
     if dataset.whole:
-        return dataset.whole.both_orders()
+        return dataset.whole.both_order_items()
     labelled = [p for p in dataset.pairs if p.label is not None]
     measured = [labelled[i] for i in test_positions([p.split for p in labelled])]
     kept = tuple(
@@ -168,7 +168,7 @@ def refuse_one_label(name: str, labels: Set[int]) -> None:
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Pairs with a graded similarity, for correlations; of the test part if there is one."""
     if dataset.whole:
-        return dataset.whole.graded()
+        return dataset.whole.graded_items()
     graded = [p for p in dataset.pairs if p.score is not None]
     refuse_constant_scores(dataset.name, np.array([p.score for p in graded], np.float64))
     kept = tuple(graded[i] for i in test_positions([p.split for p in graded]))
@@ -256,7 +256,7 @@ def _passage_triplet(dataset: Dataset, group: Group, phenomena: Sequence[str], l
     if group.passage is None:
         return MissingNeed("no passage was written around this sentence", needs=NEEDS_PROBES)
     there = [name for name in phenomena if group.variant(name)] or ["antonym"]
-    sides = ((name, group.variant(kept_relation(name)), group.variant(name)) for name in there)
+    sides = ((name, group.variant(relation_keeping_meaning(name)), group.variant(name)) for name in there)
     both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
     if not both:
         return MissingNeed("no edit that keeps the meaning was written for this phenomenon", needs=NEEDS_PROBES)
@@ -379,7 +379,7 @@ def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outc
     """
     if isinstance(group, str):
         return group
-    near, far = group.variant(kept_relation(phenomenon)), group.variant(phenomenon)
+    near, far = group.variant(relation_keeping_meaning(phenomenon)), group.variant(phenomenon)
     mirror = group.variant(f"{phenomenon}{MIRROR}")
     if near is None or far is None or mirror is None:
         is_in_probes = phenomenon in all_phenomena() and all_phenomena()[phenomenon].in_probes

@@ -149,5 +149,5 @@ def list_variants_of_stream(
             for level, listing in zip(levels, listed, strict=True):
                 for group, outcome in zip(theirs, maker.make_uncached(theirs, generator, level=level), strict=True):
                     listing.add(group, outcome)
-        maker.english.forget()
+        maker.english.clear_memory()
     return [listing for listed in listings for listing in listed]

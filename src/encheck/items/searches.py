@@ -13,9 +13,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-from encheck.datasets.collection import MOST_SEARCHED_TEXTS, ArticlePassage, Collection, CollectionQuery
+from encheck.datasets.collection import MAX_TEXT_GROUPS, ArticlePassage, Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.splitting import split
+from encheck.datasets.splitting import split_passages
 from encheck.errors import NothingToMeasure
 from encheck.generators.number import NAME, NOTHING_SHARED, SharedNumber, contrast_shared_number
 from encheck.ids import ItemId
@@ -51,13 +51,13 @@ def _known_item_queries(dataset: Dataset, name: Literal["title", "heading"]) -> 
         raise NothingToMeasure(f"{dataset.name} has no articles: see --data=passages:PATH", needs="articles")
 
     parts: dict[tuple[str, str], list[ArticlePassage]] = {}
-    for passage in found.headed:
+    for passage in found.title_search_passages:
         parts.setdefault((passage.article, "" if name == "title" else passage.heading), []).append(passage)
     named = [(some[0].title if name == "title" else some[0].heading, some) for some in parts.values()]
     there = [
         (text, some)
         for text, some in named
-        if text and (name == "title" or text != some[0].title) and len(some) < len(found.headed)
+        if text and (name == "title" or text != some[0].title) and len(some) < len(found.title_search_passages)
     ]
     counts = Counter(" ".join(text.lower().split()) for text, _ in there)
     once = [(text, some) for text, some in there if counts[" ".join(text.lower().split())] == 1]
@@ -65,13 +65,13 @@ def _known_item_queries(dataset: Dataset, name: Literal["title", "heading"]) -> 
         raise NothingToMeasure(f"{dataset.name} has no {name} that belongs to only one text")
 
     chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MAX_KNOWN_ITEM_QUERIES]
-    rows = {one: row for row, one in enumerate(found.bodies.ids)}
-    lock = found.bodies.fingerprint
+    rows = {one: row for row, one in enumerate(found.title_search_documents.ids)}
+    lock = found.title_search_documents.fingerprint
     kept = []
     for text, right in chosen:
         item = ItemId.of(dataset.name, content_hash(text, lock), "known", 1, name, 0)
         places = tuple((row, 1) for row in sorted(rows[passage.id] for passage in right))
-        kept.append(RankedQuery(item, text, found.bodies, places, (), right[0].article))
+        kept.append(RankedQuery(item, text, found.title_search_documents, places, (), right[0].article))
     excluded = {
         SAME_WORDS: len(there) - len(once),
         f"beyond the first {MAX_KNOWN_ITEM_QUERIES:,}": len(once) - len(chosen),
@@ -86,15 +86,19 @@ MAX_PASSAGES = 4  # passages with a number, per query, from its right documents
 def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iterator[Contrast | str]:
     """Contrasts of each query and its right document with both under a different number, or why there is none.
 
-    At most `MOST_SEARCHED_TEXTS` queries, by their hash.
+    At most `MAX_TEXT_GROUPS` queries, by their hash.
     """
     english, passages_of = maker.english, list[tuple[CollectionQuery, list[str]]]()
-    for query in sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]:
-        best = sorted(query.right, key=lambda name: (-query.right[name], name)) if MAYBE.search(query.text) else []
+    for query in sorted(found.queries, key=lambda q: content_hash(q.text))[:MAX_TEXT_GROUPS]:
+        best = (
+            sorted(query.relevant_documents, key=lambda name: (-query.relevant_documents[name], name))
+            if MAYBE.search(query.text)
+            else []
+        )
         texts = (
             text
             for name in best
-            for text in split(found.documents[name], words=MAX_DOCUMENT_WORDS)
+            for text in split_passages(found.documents[name], words=MAX_DOCUMENT_WORDS)
             if MAYBE.search(text)
         )
         passages_of.append((query, list(islice(texts, MAX_PASSAGES))))
@@ -165,16 +169,16 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) ->
             f"{dataset.name} has no judgements of which document is right for a query", needs="judgements"
         )
     _refuse_single_document(dataset.name, found)
-    documents = found.searched
+    documents = found.searchable_documents
     rows = {name: row for row, name in enumerate(documents.ids)}
-    asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
+    asked = [q for q in found.queries if 0 < len(q.relevant_documents) < len(documents.ids) - bool(q.own_document)]
     has_wrong = any(grade <= 0 for q in found.queries for grade in q.relevance.values())
     seen: Counter[str] = Counter()  # numbers queries with the same text
     kept = []
     for query in (_ranked_query(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked):
         kept.append(replace(query, id=query.id.numbered(seen[query.id])))
         seen[query.id] += 1
-    none = sum(not q.right for q in found.queries)
+    none = sum(not q.relevant_documents for q in found.queries)
     excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
@@ -192,7 +196,7 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) ->
     if not found.queries:
         raise NothingToMeasure(f"{dataset.name} has no queries: name the log, --queries=FILE", needs="a log of queries")
     _refuse_single_document(dataset.name, found)
-    documents = found.searched
+    documents = found.searchable_documents
     lock = documents.fingerprint
 
     def asked(q: CollectionQuery) -> LoggedQuery:
@@ -222,12 +226,14 @@ def _refuse_single_document(name: str, found: Collection) -> None:
 def _ranked_query(
     name: str, query: CollectionQuery, documents: Documents, rows: Mapping[str, int], *, has_wrong: bool
 ) -> RankedQuery:
-    right = sorted(((rows[one], grade) for one, grade in query.right.items()), key=lambda one: (-one[1], one[0]))
+    right = sorted(
+        ((rows[one], grade) for one, grade in query.relevant_documents.items()), key=lambda one: (-one[1], one[0])
+    )
     key = content_hash(query.text, *(documents.texts[row] for row, _ in right))
     negatives = tuple(sorted(rows[one] for one in query.negatives))
     item = ItemId.of(name, key, "query", 1, "ranked")
     slices = tuple(query.slices.items())
-    own = rows[query.own] if query.own else None
+    own = rows[query.own_document] if query.own_document else None
     wrong = (*(rows[one] for one, grade in query.relevance.items() if grade <= 0), *negatives)
     return RankedQuery(
         item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices, own=own,
@@ -244,7 +250,7 @@ def _refuse_labelled_search(dataset: Dataset) -> None:
 def random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
     """The random pairs that calibrate on this data; empty for a search with labels, which has its own checks."""
     _refuse_labelled_search(dataset)
-    found = dataset.reference(seed=maker.seed)
+    found = dataset.draw_random_pairs(seed=maker.seed)
     if len(found) < 2:
         raise NothingToMeasure(f"{dataset.name} has no two sentences without a shared content word")
     splits = {g.cluster: g.split for g in dataset.groups}

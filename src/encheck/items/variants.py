@@ -19,7 +19,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.probes import PAIRED
 from encheck.errors import CheckError, DataError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, as_named_generator, listing_name
-from encheck.language.english import English, Waiting
+from encheck.language.english import English, MissingParses
 from encheck.statistics.draws import Draws
 from encheck.system.memory import without_collection
 from encheck.types import Group, Passage, PublishedVariant, Variant, apply_edits
@@ -72,7 +72,7 @@ class VariantMaker:
                 self.survey_names(chunk, generator)
             is_first = False
             yield from zip(chunk, self._run_in_chunks(chunk, generator, level), strict=True)
-            self.english.forget()
+            self.english.clear_memory()
 
     def make_uncached(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         """The result of `variants` without caching, after a `survey_names`; for groups that are used only once."""
@@ -98,7 +98,7 @@ class VariantMaker:
         outcomes: list[Outcome] = []
         for start in range(0, len(groups), CHUNK):
             outcomes += self._run_generator(groups[start : start + CHUNK], generator, level)
-            self.english.relieve()
+            self.english.clear_full_memory()
         reasons = list(dict.fromkeys(found for found in outcomes if isinstance(found, str)))
         if len(reasons) > REASONS:
             raise CheckError(
@@ -117,11 +117,11 @@ class VariantMaker:
                 for i in waiting:
                     try:
                         made[i] = make_variant(groups[i], generator, level=level, seed=self.seed, english=self.english)
-                    except Waiting:
+                    except MissingParses:
                         still.append(i)
             if not still:
                 return [made[i] for i in range(len(groups))]
-            self.english.fetch()
+            self.english.parse_and_tag_missing()
             waiting = still
         raise CheckError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
 
@@ -226,7 +226,7 @@ def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
     asked = _RequestedVariants()
     for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
         for has_all in (False, True):  # some ask for a variant only if another one exists, or does not
-            with suppress(Exception, Waiting):  # one group was enough, or it is too small for the builder
+            with suppress(Exception, MissingParses):  # one group was enough, or it is too small for the builder
                 builder(_recording_data(asked, has_all=has_all), level, _RecordingMaker())
     return None if asked.for_all else asked.variants
 
@@ -238,7 +238,7 @@ class _RecordingMaker(VariantMaker):
         found = list[Outcome]()
         for group in groups:
             made: Outcome | None = None
-            with suppress(Exception, Waiting):
+            with suppress(Exception, MissingParses):
                 made = generator(group, level=level, rng=Draws(0, "", group.source), english=self.english)
             found.append(made or "nothing")
         return found

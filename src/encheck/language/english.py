@@ -1,8 +1,8 @@
 """English resources for generators: parses, tags of candidate texts, the lexicon; from memory or the store.
 
-Texts are parsed in batches, and each text once: `English` stores parses next to the embeddings, by the pipeline's
-fingerprint. If a parse is missing, `Waiting` interrupts the generator; its caller (`encheck.items.variants`) parses all
-missing texts in one batch and runs it again.
+Each text is parsed once, in batches: `English` stores parses next to the embeddings, by the pipeline's fingerprint. If
+a parse is missing, `MissingParses` interrupts the generator. Its caller (`encheck.items.variants`) parses all missing
+texts in one batch and runs the generator again.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any, TypeVar
 
-from encheck.language.edits.substitutes import Substitutes, table_hash
-from encheck.language.lexicon.load import lexicon
-from encheck.language.lexicon.protocol import Lexicon
-from encheck.language.parse import COLUMN, ITEM, Parse, pack, shared, unpack
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.edits.substitutes import Substitutes, hash_table
+from encheck.language.lexicon.lexicon import Lexicon
+from encheck.language.lexicon.load import load_lexicon
+from encheck.language.parse import COLUMN, ITEM, Parse, intern_strings, pack_parse, unpack_parse
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Lock
 from encheck.types import Edit, LanguageResources, Recipe
 
 Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
-Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
-Reading = Callable[["English", Parse], Any]
+Replacement = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
+ParseFunction = Callable[["English", Parse], Any]
 Read = TypeVar("Read")
-MOST_PARSES = 10_000  # in memory; a parse with its derived values takes 25 kB
+MAX_PARSES_IN_MEMORY = 10_000  # in memory; a parse with its derived values takes 25 kB
 
 
-class Waiting(BaseException):
+class MissingParses(BaseException):
     """Raised if the parse or the tags of some texts are not known yet; the texts are noted.
 
     It is not an Exception, so an `except Exception` in a generator does not catch it.
@@ -47,13 +47,15 @@ class English:
     experimental: bool = False
     store: Store | None = None
     lock: Lock = nullcontext
-    decided: dict[tuple[Any, ...], Replaced | None] = field(default_factory=dict)  # by text, and words put in it
+    replacements: dict[tuple[Any, ...], Replacement | None] = field(
+        default_factory=dict
+    )  # by text, and words put in it
     inventory: Any = None  # names in the data (see `encheck.items.variants`)
     parsed: int = 0
     tagged: int = 0
     _parses: dict[str, Parse] = field(default_factory=dict)
     _tags: dict[str, Tagged] = field(default_factory=dict)
-    _read: dict[tuple[Reading, str], Any] = field(default_factory=dict)
+    _read: dict[tuple[ParseFunction, str], Any] = field(default_factory=dict)
     _unparsed: dict[str, None] = field(default_factory=dict)
     _untagged: dict[str, None] = field(default_factory=dict)
     _is_used: bool = False
@@ -66,15 +68,15 @@ class English:
     @cached_property
     def lexicon(self) -> Lexicon:
         """The lexicon that --lexicon names."""
-        return lexicon(self.lexicon_name)
+        return load_lexicon(self.lexicon_name)
 
     def parse(self, text: str) -> Parse:
-        """The parse of a text; if it is not known yet, notes the text and raises Waiting."""
+        """The parse of a text; if it is not known yet, notes the text and raises MissingParses."""
         self._is_used = True
         result = self._parses.get(text)
         if result is None:
             self._unparsed[text] = None
-            raise Waiting
+            raise MissingParses
         return result
 
     @cached_property
@@ -90,31 +92,31 @@ class English:
             result = dict(zip(missing, self.pipeline.parse(missing), strict=True))
             self._parses.update(result)
             self.parsed += len(result)
-            return {text: pack(parse) for text, parse in result.items()}
+            return {text: pack_parse(parse) for text, parse in result.items()}
 
-        for text, packed in self._through_store("parse", wanted, compute).items():
-            self._parses[text] = unpack(text, packed)
+        for text, packed in self._load_or_compute("parse", wanted, compute).items():
+            self._parses[text] = unpack_parse(text, packed)
 
-    def read(self, reading: Callable[[English, Parse], Read], text: str) -> Read:
-        """The function's result for the parse of a text, cached, since levels and seeds of a generator repeat it."""
-        key = (reading, text)
+    def derive(self, function: Callable[[English, Parse], Read], text: str) -> Read:
+        """Return the function's result for the parse of a text, from memory if levels or seeds repeat the question."""
+        key = (function, text)
         result: Read | None = self._read.get(key)
         if result is None:
-            result = self._read[key] = reading(self, self.parse(text))
+            result = self._read[key] = function(self, self.parse(text))
         return result
 
     def tags(self, text: str) -> Tagged:
-        """Words and tags of a text; if they are not known yet, notes the text and raises Waiting."""
-        return self.tags_of([text])[0]
+        """Words and tags of a text; if they are not known yet, notes the text and raises MissingParses."""
+        return self.tags_of_texts([text])[0]
 
-    def tags_of(self, texts: Sequence[str]) -> list[Tagged]:
-        """Words and tags of each text; notes all unknown texts, then raises Waiting."""
+    def tags_of_texts(self, texts: Sequence[str]) -> list[Tagged]:
+        """Words and tags of each text; notes all unknown texts, then raises MissingParses."""
         if unknown := [text for text in texts if text not in self._tags]:
             self._untagged.update(dict.fromkeys(unknown))
-            raise Waiting
+            raise MissingParses
         return [self._tags[text] for text in texts]
 
-    def fetch(self) -> None:
+    def parse_and_tag_missing(self) -> None:
         """Parse and tag the noted texts, in one batch each."""
         unparsed, self._unparsed = self._unparsed, {}
         untagged, self._untagged = self._untagged, {}
@@ -129,18 +131,22 @@ class English:
             result = dict(zip(missing, self.pipeline.tag(missing), strict=True))
             self._tags.update(result)
             self.tagged += len(result)
-            return {text: _packed(both) for text, both in result.items()}
+            return {
+                text: COLUMN.join(map(ITEM.join, both)).encode("utf-8", "surrogatepass")
+                for text, both in result.items()
+            }
 
         if strange := [t for t in wanted if ITEM in t or COLUMN in t]:  # these signs separate stored values
             compute(strange)
             wanted = [t for t in wanted if t not in self._tags]
-        for text, packed in self._through_store("tags", wanted, compute).items():
+        for text, packed in self._load_or_compute("tags", wanted, compute).items():
             words, tags = (
-                shared(c.split(ITEM) if c else ()) for c in packed.decode("utf-8", "surrogatepass").split(COLUMN)
+                intern_strings(c.split(ITEM) if c else ())
+                for c in packed.decode("utf-8", "surrogatepass").split(COLUMN)
             )
             self._tags[text] = (words, tags)
 
-    def _through_store(
+    def _load_or_compute(
         self, kind: Kind, texts: list[str], compute: Callable[[list[str]], dict[str, bytes]]
     ) -> dict[str, bytes]:
         """The stored values of these texts; missing ones are computed under the lock and stored."""
@@ -150,31 +156,31 @@ class English:
             compute(texts)
             return {}
         keys = {text: text_key(text) for text in texts}
-        result = self._stored(kind, keys)
+        result = self._load_stored(kind, keys)
         if missing := [t for t in texts if t not in result]:
             with self.lock():
-                result |= self._stored(kind, {t: keys[t] for t in missing})
-                made = compute([t for t in missing if t not in result])
-                blobs = {keys[t]: packed for t, packed in made.items()}
+                result |= self._load_stored(kind, {t: keys[t] for t in missing})
+                computed = compute([t for t in missing if t not in result])
+                blobs = {keys[t]: packed for t, packed in computed.items()}
                 self.store.store_bytes(kind, self.pipeline.fingerprint, blobs, name=self.pipeline.label)
         return result
 
-    def _stored(self, kind: Kind, keys: dict[str, bytes]) -> dict[str, bytes]:
+    def _load_stored(self, kind: Kind, keys: dict[str, bytes]) -> dict[str, bytes]:
         assert self.store is not None
         blobs = self.store.read_bytes_by_key(kind, self.pipeline.fingerprint, list(keys.values()))
         return {text: blobs[key] for text, key in keys.items() if key in blobs}
 
-    def forget(self) -> None:
-        """Empty the memory, so that a long stream stays small; the store is unchanged."""
+    def clear_memory(self) -> None:
+        """Forget all parses and tags in memory, so that a long stream stays small; the store is unchanged."""
         self._parses.clear()
         self._read.clear()
-        self.decided.clear()
+        self.replacements.clear()
         self._tags.clear()
 
-    def relieve(self) -> None:
-        """Empty the memory if it holds many stored parses, which are quick to load again."""
-        if self.store is not None and len(self._parses) > MOST_PARSES:
-            self.forget()
+    def clear_full_memory(self) -> None:
+        """Forget parses and tags if many are in memory and all are in the store, from which they load quickly."""
+        if self.store is not None and len(self._parses) > MAX_PARSES_IN_MEMORY:
+            self.clear_memory()
 
     def describe(self) -> LanguageResources:
         """The resources that made the variants, for results."""
@@ -182,9 +188,5 @@ class English:
         return LanguageResources(
             version("encheck"), self.pipeline.label, self.pipeline.fingerprint, self.lexicon.fingerprint(),
             recipe.name if recipe else "careful", self.experimental,
-            substitutes="" if recipe else table_hash(), stop_words=recipe.describe_stop_words() if recipe else "",
+            substitutes="" if recipe else hash_table(), stop_words=recipe.describe_stop_words() if recipe else "",
         )  # fmt: skip
-
-
-def _packed(tagged: Tagged) -> bytes:
-    return COLUMN.join(map(ITEM.join, tagged)).encode("utf-8", "surrogatepass")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from encheck.language.name_tables import (
     ALONE,
@@ -26,7 +26,7 @@ from encheck.language.name_tables import (
     TITLES,
 )
 from encheck.language.parse import Parse
-from encheck.language.prose import left_spans, why_left
+from encheck.language.prose import find_unedited_spans, why_not_edited
 
 Kind = str  # "person", "titled", "country", "state", "city", "company", "body", "agency", "league", "university"
 Role = Literal["whole", "last", "given"]
@@ -45,7 +45,7 @@ class NamedThing:
     given: str = ""
     last: str = ""
 
-    def text(self, role: Role, notation: int) -> str:
+    def write(self, role: Role, notation: int) -> str:
         """Its name in this notation, or a part: surname or given name alone."""
         return {"whole": self.forms[notation], "last": self.last, "given": self.given}[role]
 
@@ -67,7 +67,7 @@ class Name:
     """
 
     thing: NamedThing
-    spots: tuple[NameSpan, ...]
+    spans: tuple[NameSpan, ...]
     own: str
     other: str
     notation: int
@@ -84,14 +84,14 @@ POSSESSIVE = "a possessive that cannot be adapted"
 GENDER = "a person whose gender matters but is unknown"
 RELATED = "a word of the same name"
 TIED = "names that depend on each other"
-LONGEST = 9  # words of a name in the tables
+MAX_NAME_WORDS = 9  # words of a name in the tables
 WORD = re.compile(r"[A-Z][a-zà-öø-ÿ]+(?:['’-]?[A-Z]?[a-zà-öø-ÿ]+)*|O['’][A-Z][a-z]+")
 INITIAL = re.compile(r"[A-Z]\.")
 ENDS = frozenset([".", "!", "?", ",", ";", ":", ")", "--", "-", "–", "—", "...", '"', "”", "''", "/"])
 QUOTES = frozenset(['"', "“", "”", "'", "‘", "’", "``", "''"])
 OF_KIND = frozenset("state states city town county province country nation district region republic kingdom".split())
 PLACED = frozenset("at in inside near throughout outside".split())  # a shop or a work rather than a person
-RIVALS = frozenset("against over vs vs. v versus with by for than like as".split())
+OPPOSING = frozenset("against over vs vs. v versus with by for than like as".split())
 MOMENTS = frozenset(
     """today yesterday tomorrow tonight now monday tuesday wednesday thursday friday saturday sunday january february
     march april may june july august september october november december last next this""".split()
@@ -100,7 +100,7 @@ BEFORE_PHRASE = frozenset("ADP VERB AUX CCONJ SCONJ PUNCT ADV PRON PART".split()
 AFTER_CONTROL = frozenset("VERB AUX ADP PART ADV".split())
 HEADING = 0.8  # a text with at least this share of capitalised words is a heading
 HE, SHE = frozenset("he him his himself".split()), frozenset("she her hers herself".split())
-SHORTEST = 4  # letters of a given name that is on no list
+MIN_GIVEN_NAME_LETTERS = 4  # letters of a given name that is on no list
 STEM = 4  # shared letters, as in "Iraq" and "Iraqi"
 FULL_TITLES = {short: full for full, short in TITLES.items() if short}
 NO_NAMES = frozenset(
@@ -113,25 +113,26 @@ NO_NAMES = frozenset(
 
 
 @cache
-def _known() -> dict[str, tuple[NamedThing, int, str, bool]]:
+def _index_names() -> dict[str, tuple[NamedThing, int, str, bool]]:
     """Name without its article -> thing, notation, name in the other notation, whether it takes *the*."""
     result: dict[str, tuple[NamedThing, int, str, bool]] = {}
 
-    def add(own: str, thing: NamedThing, notation: int, other: str) -> None:
-        result[own.removeprefix("the ")] = (thing, notation, other, own.startswith("the "))
-
-    for thing in things():
-        for notation in (0, 1):
-            add(thing.forms[notation], thing, notation, thing.forms[1 - notation])
-    by_form = {form: thing for thing in things() for form in thing.forms}
+    entries = [
+        (thing.forms[notation], thing, notation, thing.forms[1 - notation])
+        for thing in list_known_things()
+        for notation in (0, 1)
+    ]
+    by_form = {form: thing for thing in list_known_things() for form in thing.forms}
     for own, other in {**SAME_COUNTRY, **SAME_BODY}.items():
         thing = by_form.get(other) or by_form[SAME_COUNTRY[other]]
-        add(own, thing, 1 if own in thing.forms else 0, other)
+        entries.append((own, thing, 1 if own in thing.forms else 0, other))
+    for own, thing, notation, other in entries:
+        result[own.removeprefix("the ")] = (thing, notation, other, own.startswith("the "))
     return result
 
 
 @cache
-def things() -> tuple[NamedThing, ...]:
+def list_known_things() -> tuple[NamedThing, ...]:
     """Every place and organisation of the tables."""
     result = [NamedThing("country", pair) for pair in COUNTRIES.items()]
     result += [NamedThing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
@@ -141,66 +142,79 @@ def things() -> tuple[NamedThing, ...]:
     return (*result, *(NamedThing(kind, pair) for kind, pairs in BODIES.items() for pair in pairs.items()))
 
 
-def names(parse: Parse) -> tuple[Name, ...] | str:
+def find_names(parse: Parse) -> tuple[Name, ...] | str:
     """The names in a text with a second notation and a replacement, in order; or the reason why there are none."""
     if not any(tag in ("NNP", "NNPS") for tag in parse.tags) and not any(parse.entities):
         return NONE
-    if why := why_left(parse.text):
+    if why := why_not_edited(parse.text):
         return why
     words = [word for word in parse.words[1:] if word[0].isalpha() and len(word) > 3]
     if len(words) > 3 and sum(word[0].isupper() for word in words) >= HEADING * len(words):
         return CAPITALS
     reasons: list[str] = []
-    result = list(_together(parse, [*_of_tables(parse, reasons), *_persons(parse, reasons)], reasons))
+    result = list(
+        _group_mentions(
+            parse, [*_find_places_and_organisations(parse, reasons), *_find_persons(parse, reasons)], reasons
+        )
+    )
     some = any(entity[2:] in ("PER", "LOC", "ORG") for entity in parse.entities)
     return (
-        tuple(sorted(result, key=lambda one: one.spots[0].start))
+        tuple(sorted(result, key=lambda one: one.spans[0].start))
         if result
         else (reasons or [NO_OTHER if some else NONE])[0]
     )
 
 
-FoundName = tuple[
-    NamedThing, int, str, int, int, int
-]  # thing, notation, other; first token, last token, first of the control
+class FoundName(NamedTuple):
+    """A thing that a text names: its notation there, the other notation, and its tokens `first` to `last`.
+
+    `control` is the first token of a different statement's place.
+    """
+
+    thing: NamedThing
+    notation: int
+    other: str
+    first: int
+    last: int
+    control: int
 
 
-def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
+def _find_places_and_organisations(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Places and organisations in the tables, and companies by their legal form, the longest first."""
     at = 0
     while at < len(parse):
-        result = _known_at(parse, at, reasons) or _company_at(parse, at, reasons)
+        result = _match_table_name(parse, at, reasons) or _match_company(parse, at, reasons)
         if result:
             yield result
-        at = result[4] + 1 if result else at + 1
+        at = result.last + 1 if result else at + 1
 
 
-def _known_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
+def _match_table_name(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     if not parse.words[at][0].isupper():
         return None
-    for last in range(min(at + LONGEST, len(parse)) - 1, at - 1, -1):
-        said = parse.text[parse.starts[at] : parse.ends[last]]
-        if said in _known():
-            thing, notation, other, takes_the = _known()[said]
+    for last in range(min(at + MAX_NAME_WORDS, len(parse)) - 1, at - 1, -1):
+        text = parse.text[parse.starts[at] : parse.ends[last]]
+        if text in _index_names():
+            thing, notation, other, takes_the = _index_names()[text]
             first = at
             if takes_the:
                 if at == 0 or parse.lowers[at - 1] != "the":
                     return None
                 first = at - 1
-            elif _words(parse, at - 3, at) == f"the {thing.kind} of" and thing.kind in ("city", "state"):
+            elif _join_lower_words(parse, at - 3, at) == f"the {thing.kind} of" and thing.kind in ("city", "state"):
                 first, notation, other = at - 3, 1, thing.forms[0]
-            if reason := _why_no_place(parse, thing, first, at, last):
+            if reason := _why_not_table_name(parse, thing, first, at, last):
                 reasons.append(reason)
                 return None
-            return thing, notation, other, first, last, first
+            return FoundName(thing, notation, other, first, last, first)
     return None
 
 
-def _words(parse: Parse, first: int, after: int) -> str:
+def _join_lower_words(parse: Parse, first: int, after: int) -> str:
     return " ".join(parse.lowers[first:after]) if first >= 0 else ""
 
 
-def _why_no_place(parse: Parse, thing: NamedThing, first: int, core: int, last: int) -> str:
+def _why_not_table_name(parse: Parse, thing: NamedThing, first: int, core: int, last: int) -> str:
     """The reason against a name of the tables at these tokens, or ""."""
     wanted = {"country": ("LOC",), "state": ("LOC",), "city": ("LOC",), "company": ("ORG",)}.get(
         thing.kind, ("ORG", "")
@@ -212,10 +226,10 @@ def _why_no_place(parse: Parse, thing: NamedThing, first: int, core: int, last: 
         return MODIFIES if parse.words[first - 1][0].islower() else INSIDE
     if first > 1 and parse.lowers[first - 1] in ("of", "for", "and", "&") and parse.words[first - 2][0].isupper():
         return INSIDE
-    if _words(parse, first - 1, first) == "of" and parse.lowers[first - 2] in OF_KIND:
+    if _join_lower_words(parse, first - 1, first) == "of" and parse.lowers[first - 2] in OF_KIND:
         return INSIDE
     if thing.kind in ("city", "state") and (
-        first == 0 or parse.pos[first - 1] != "ADP" or parse.lowers[first - 1] in RIVALS
+        first == 0 or parse.pos[first - 1] != "ADP" or parse.lowers[first - 1] in OPPOSING
     ):
         return NO_PLACE
     if first > 0 and parse.tags[first - 1] == "PRP$":
@@ -229,13 +243,13 @@ def _why_no_place(parse: Parse, thing: NamedThing, first: int, core: int, last: 
         return TIED
     if parse.tags[last + 1 : last + 2] == ("POS",) and any(" of " in form for form in thing.forms):
         return POSSESSIVE
-    return _why_not(parse, first, last)
+    return _why_not_name(parse, first, last)
 
 
-def _why_not(parse: Parse, first: int, last: int) -> str:
+def _why_not_name(parse: Parse, first: int, last: int) -> str:
     """The reason against any name at these tokens, from neighbours and dependents, or ""."""
     start, end = parse.starts[first], parse.ends[last]
-    if any(start < b and a < end for a, b in left_spans(parse.text)):
+    if any(start < b and a < end for a, b in find_unedited_spans(parse.text)):
         return "an address or code"
     if last + 1 < len(parse):
         behind = parse.words[last + 1]
@@ -250,19 +264,14 @@ def _why_not(parse: Parse, first: int, last: int) -> str:
                 return INSIDE
             if parse.tags[last + 1] in ("NN", "NNS", "JJ", "VBN"):
                 return MODIFIES
-    return MODIFIES if _describes(parse, first, last) else ""
+    # part of a compound with a noun after it
+    is_in_compound = any(
+        parse.heads[i] > last and parse.bases[i] in ("compound", "amod", "nummod") for i in range(first, last + 1)
+    )
+    return MODIFIES if is_in_compound else ""
 
 
-def _describes(parse: Parse, first: int, last: int) -> bool:
-    """Whether it is part of a compound with a noun after it."""
-    for i in range(first, last + 1):
-        head = parse.heads[i]
-        if (head > last and parse.bases[i] in ("compound", "amod")) or (head > last and parse.bases[i] == "nummod"):
-            return True
-    return False
-
-
-def _company_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
+def _match_company(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     """A company by its legal form: "Acme Inc." """
     if parse.words[at] not in LEGAL or at == 0:
         return None
@@ -291,24 +300,28 @@ def _company_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     ):
         return None
     bare, whole = " ".join(own), parse.text[parse.starts[first] : parse.ends[last]]
-    if reason := _why_not(parse, first, last):
+    if reason := _why_not_name(parse, first, last):
         reasons.append(reason)
         return None
-    return NamedThing("company", (bare, whole)), 1, bare, first, last, first
+    return FoundName(NamedThing("company", (bare, whole)), 1, bare, first, last, first)
 
 
-def _persons(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
+def _find_persons(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
     """Persons by given name and surname, and by an abbreviated or full title with a surname."""
     at = 0
     while at < len(parse):
-        result = _person_at(parse, at, reasons) or _titled_at(parse, at, reasons) or _leader_at(parse, at, reasons)
-        result = result or _surname_at(parse, at)
+        result = (
+            _match_full_name(parse, at, reasons)
+            or _match_titled_surname(parse, at, reasons)
+            or _match_leader(parse, at, reasons)
+        )
+        result = result or _match_surname(parse, at)
         if result:
             yield result
-        at = result[4] + 1 if result else at + 1
+        at = result.last + 1 if result else at + 1
 
 
-def _is_part(parse: Parse, at: int) -> bool:
+def _may_be_name_part(parse: Parse, at: int) -> bool:
     return (
         at < len(parse)
         and WORD.fullmatch(parse.words[at]) is not None
@@ -318,23 +331,23 @@ def _is_part(parse: Parse, at: int) -> bool:
     )
 
 
-def _person_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
+def _match_full_name(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     given = parse.words[at]
     last = at + 1
-    if not _is_part(parse, at) or given in TITLES or given in FULL_TITLES:
+    if not _may_be_name_part(parse, at) or given in TITLES or given in FULL_TITLES:
         return None
     has_initial = last < len(parse) and INITIAL.fullmatch(parse.words[last]) is not None
     last += has_initial
-    if not _is_part(parse, last) or parse.words[last] in TITLES:
+    if not _may_be_name_part(parse, last) or parse.words[last] in TITLES:
         return None
     gender = "m" if given in MALE else "f" if given in FEMALE else ""
     span = range(at, last + 1)
     is_person = all(parse.entities[i][2:] == "PER" for i in span) and parse.entities[at].startswith("B")
-    if not gender and len(given) < SHORTEST:
+    if not gender and len(given) < MIN_GIVEN_NAME_LETTERS:
         return None
     if not is_person and not (gender and not any(parse.entities[i] for i in span)):
         return None
-    if reason := _why_no_person(parse, at, last, gender):
+    if reason := _why_not_person(parse, at, last, gender):
         reasons.append(reason)
         return None
     surname = parse.words[last]
@@ -344,10 +357,10 @@ def _person_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     initials = f"{given[0]}. " + (f"{parse.words[at + 1]} " if has_initial else "")
     thing = NamedThing("person", (own, f"{initials}{surname}"), gender, given, surname)
     control = at - 1 if at and (parse.words[at - 1] in TITLES or parse.words[at - 1] in FULL_TITLES) else at
-    return thing, 0, thing.forms[1], at, last, control
+    return FoundName(thing, 0, thing.forms[1], at, last, control)
 
 
-def _why_no_person(parse: Parse, at: int, last: int, gender: str) -> str:
+def _why_not_person(parse: Parse, at: int, last: int, gender: str) -> str:
     if last + 1 < len(parse) and parse.entities[last + 1].startswith("I-"):
         return INSIDE
     before = parse.words[at - 1] if at else ""
@@ -362,31 +375,37 @@ def _why_no_person(parse: Parse, at: int, last: int, gender: str) -> str:
         return GENDER
     if at > 1 and before in ("and", "&", "of") and parse.words[at - 2][0].isupper() and parse.tags[at - 2] == "NNP":
         return TIED
-    if parse.words[last + 1 : last + 2] in (("and",), ("&",)) and _is_part(parse, last + 2):
+    if parse.words[last + 1 : last + 2] in (("and",), ("&",)) and _may_be_name_part(parse, last + 2):
         return TIED
-    return _why_not(parse, at, last)
+    return _why_not_name(parse, at, last)
 
 
-def _titled_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
+def _match_titled_surname(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     """A surname with a title that has a full and a short form: "Senator Marsh"."""
     title, last = parse.words[at], at + 1
     full = title if TITLES.get(title) else FULL_TITLES.get(title)
-    if not full or not _is_part(parse, last) or parse.entities[last][2:] != "PER" or parse.words[last] in MALE | FEMALE:
+    if (
+        not full
+        or not _may_be_name_part(parse, last)
+        or parse.entities[last][2:] != "PER"
+        or parse.words[last] in MALE | FEMALE
+    ):
         return None
     if at and (parse.tags[at - 1] in ("NNP", "NNPS") or parse.pos[at - 1] in ("DET", "ADJ", "NUM")):
         return None
     if last + 1 < len(parse) and parse.entities[last + 1].startswith("I-"):
         return None
-    if reason := _why_not(parse, at, last):
+    if reason := _why_not_name(parse, at, last):
         reasons.append(reason)
         return None
     surname, notation = parse.words[last], int(title != full)
     forms = (f"{full} {surname}", f"{TITLES[full]} {surname}")
-    return NamedThing("titled", forms, "", full, surname), notation, forms[1 - notation], at, last, at
+    thing = NamedThing("titled", forms, "", full, surname)
+    return FoundName(thing, notation, forms[1 - notation], at, last, at)
 
 
 @cache
-def leaders() -> dict[str, NamedThing]:
+def leaders_by_surname() -> dict[str, NamedThing]:
     """Surname -> a person whom it names alone."""
     result = {}
     for gender, people in LEADERS.items():
@@ -397,26 +416,26 @@ def leaders() -> dict[str, NamedThing]:
     return result
 
 
-def _leader_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
-    thing = leaders().get(parse.words[at])
-    if thing is None or not _is_part(parse, at) or parse.entities[at] != "B-PER":
+def _match_leader(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
+    thing = leaders_by_surname().get(parse.words[at])
+    if thing is None or not _may_be_name_part(parse, at) or parse.entities[at] != "B-PER":
         return None
     if at and (parse.words[at - 1] in FULL_TITLES or parse.words[at - 1] in TITLES):
         return None
-    if reason := _why_no_person(parse, at, at, thing.gender):
+    if reason := _why_not_person(parse, at, at, thing.gender):
         reasons.append(reason)
         return None
-    return thing, 0, thing.forms[1], at, at, at
+    return FoundName(thing, 0, thing.forms[1], at, at, at)
 
 
-def _surname_at(parse: Parse, at: int) -> FoundName | None:
+def _match_surname(parse: Parse, at: int) -> FoundName | None:
     """A surname alone, if the pronouns show the gender and the text has no other person."""
     surname = parse.words[at]
     if (
-        not _is_part(parse, at)
+        not _may_be_name_part(parse, at)
         or parse.entities[at] != "B-PER"
         or parse.bases[at] != "nsubj"
-        or len(surname) < SHORTEST
+        or len(surname) < MIN_GIVEN_NAME_LETTERS
     ):
         return None
     if surname in MALE | FEMALE or surname in TITLES or surname in FULL_TITLES:
@@ -424,46 +443,46 @@ def _surname_at(parse: Parse, at: int) -> FoundName | None:
     people = {parse.words[i] for i in range(len(parse)) if parse.entities[i][2:] == "PER"}
     male, female = (not words.isdisjoint(parse.lower_words) for words in (HE, SHE))
     others = GENDERED - HE - SHE
-    if people != {surname} or male == female or others & parse.lower_words or _why_no_person(parse, at, at, "m"):
+    if people != {surname} or male == female or others & parse.lower_words or _why_not_person(parse, at, at, "m"):
         return None
     if at and (parse.pos[at - 1] not in BEFORE_PHRASE or parse.tags[at + 1 : at + 2] == ("POS",)):
         return None
     title = "Mr." if male else "Ms."
     thing = NamedThing("surname", (surname, f"{title} {surname}"), "m" if male else "f", title, surname)
-    return thing, 0, thing.forms[1], at, at, at
+    return FoundName(thing, 0, thing.forms[1], at, at, at)
 
 
-def _together(parse: Parse, found: list[FoundName], reasons: list[str]) -> Iterator[Name]:
+def _group_mentions(parse: Parse, mentions: list[FoundName], reasons: list[str]) -> Iterator[Name]:
     """Each name with all its places in the text, except names with a mention that cannot be changed."""
     taken: set[int] = set()
-    for thing in dict.fromkeys(one[0] for one in found):
-        mine = [one for one in found if one[0] == thing and taken.isdisjoint(range(one[3], one[4] + 1))]
+    for thing in dict.fromkeys(one.thing for one in mentions):
+        mine = [one for one in mentions if one.thing == thing and taken.isdisjoint(range(one.first, one.last + 1))]
         if not mine:
             continue
-        if len({(one[1], one[2]) for one in mine}) > 1:
+        if len({(one.notation, one.other) for one in mine}) > 1:
             reasons.append(RELATED)
             continue
-        tokens = {i for one in mine for i in range(one[3], one[4] + 1)}
-        spots = [NameSpan(parse.starts[one[3]], parse.ends[one[4]]) for one in mine]
-        parts = _parts(parse, thing, tokens)
+        tokens = {i for one in mine for i in range(one.first, one.last + 1)}
+        spans = [NameSpan(parse.starts[one.first], parse.ends[one.last]) for one in mine]
+        parts = _find_name_parts(parse, thing, tokens)
         if parts is None:
             reasons.append(RELATED)
             continue
         if thing.kind == "country" and not CITIES.isdisjoint(parse.words):
             reasons.append(TIED)
             continue
-        if parts and parts[0].start < spots[0].start:
+        if parts and parts[0].start < spans[0].start:
             reasons.append(RELATED)
             continue
         taken |= tokens
-        _, notation, other, _, last, control = mine[0]
-        own = parse.text[spots[0].start : spots[0].end]
-        alone = len(spots) + len(parts) == 1
-        yield Name(thing, tuple(sorted((*spots, *parts), key=lambda spot: spot.start)), own, other, notation,
-                   _control(parse, control, last) if alone else None)  # fmt: skip
+        own = parse.text[spans[0].start : spans[0].end]
+        alone = len(spans) + len(parts) == 1
+        yield Name(thing, tuple(sorted((*spans, *parts), key=lambda span: span.start)), own, mine[0].other,
+                   mine[0].notation,
+                   _find_control_span(parse, mine[0].control, mine[0].last) if alone else None)  # fmt: skip
 
 
-def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] | None:
+def _find_name_parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] | None:
     """The places of a person's surname or given name alone; None if the name is also used in a different way."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
@@ -472,20 +491,20 @@ def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] 
         if i in tokens or len(lower) < STEM - 1 or lower == "the":
             continue
         role = "last" if parse.words[i] == thing.last else "given" if parse.words[i] == thing.given else ""
-        if thing.kind == "person" and role and not _why_not(parse, i, i) and not _is_beside(parse, i):
+        if thing.kind == "person" and role and not _why_not_name(parse, i, i) and not _follows_another_name(parse, i):
             result.append(NameSpan(parse.starts[i], parse.ends[i], "last" if role == "last" else "given"))
         elif lower in words or (lower[:STEM] in stems and parse.words[i][0].isupper()):
             return None
     return result
 
 
-def _is_beside(parse: Parse, at: int) -> bool:
+def _follows_another_name(parse: Parse, at: int) -> bool:
     """Whether another name precedes it, so that it belongs to another person."""
     before = parse.words[at - 1] if at else ""
     return bool(before) and before not in TITLES and before not in FULL_TITLES and parse.tags[at - 1] == "NNP"
 
 
-def _control(parse: Parse, first: int, last: int) -> NameSpan | None:
+def _find_control_span(parse: Parse, first: int, last: int) -> NameSpan | None:
     """The place for "someone else" or "another city"; None in questions, in lists, and if words describe the name."""
     before = parse.pos[first - 1] if first else "PUNCT"
     if "?" in parse.text or before not in ("ADP", "VERB", "AUX", "SCONJ", "PUNCT", "PART"):

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 RELATIONS = (
     "acl advcl amod aux aux:pass case ccomp compound compound:prt cop csubj det expl fixed flat goeswith iobj mark"
     " nmod nsubj nsubj:pass nummod obj obl parataxis xcomp advmod"
-).split()  # the relations that `Parse.below` distinguishes
+).split()  # the relations that `Parse.dependent_relations` distinguishes
 
 
-def mask(*deps: str) -> int:
-    """The bits of these relations in `Parse.below`; ValueError for a relation without one."""
+def relation_bits(*deps: str) -> int:
+    """The bits of these relations in `Parse.dependent_relations`; ValueError for a relation without one."""
     return sum(1 << RELATIONS.index(dep) for dep in set(deps))
 
 
@@ -30,7 +30,7 @@ class _Relation(NamedTuple):
 class _Relations(dict[str, _Relation]):
     def __missing__(self, dep: str) -> _Relation:
         base = intern(dep.partition(":")[0])
-        self[dep] = _Relation(base, mask(*{dep, base}.intersection(RELATIONS)))
+        self[dep] = _Relation(base, relation_bits(*{dep, base}.intersection(RELATIONS)))
         return self[dep]
 
 
@@ -51,7 +51,7 @@ class Parse:
 
     Everything else is derived: the tokens in the text's spelling (`words`), tokens and lemmas in lower case, the set of
     these tokens (`lower_words`), relations without subtypes (`bases`), the positions of each token's dependents, in
-    order (`children`), and their relations as bits (`below`, see `dependencies`). `derived` caches the results of
+    order (`children`), and their relations as bits (`dependent_relations`). `replaceable_tokens` caches the results of
     `edits.places`. ValueError if a head is not a position.
     """
 
@@ -70,14 +70,14 @@ class Parse:
     lower_words: frozenset[str] = field(init=False, repr=False, compare=False)
     bases: tuple[str, ...] = field(init=False, repr=False, compare=False)
     children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
-    below: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    derived: Any = field(init=False, repr=False, compare=False)
+    dependent_relations: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    replaceable_tokens: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.heads and not 0 <= min(self.heads) <= max(self.heads) < len(self.tags):
             raise ValueError(f"heads {self.heads} are no positions among {len(self.tags)} tokens")
-        words = shared([self.text[a:b] for a, b in zip(self.starts, self.ends, strict=True)])
-        lowers = shared(map(str.lower, words))
+        words = intern_strings([self.text[a:b] for a, b in zip(self.starts, self.ends, strict=True)])
+        lowers = intern_strings(map(str.lower, words))
         children: list[list[int]] = [[] for _ in self.tags]
         below = [0] * len(self.tags)
         for i, (head, dep) in enumerate(zip(self.heads, self.deps, strict=True)):
@@ -87,15 +87,15 @@ class Parse:
         columns = {
             "words": words,
             "lowers": lowers,
-            "lower_lemmas": shared(map(str.lower, self.lemmas)),
+            "lower_lemmas": intern_strings(map(str.lower, self.lemmas)),
             "lower_words": frozenset(lowers),
             "bases": tuple([RELATION[dep].base for dep in self.deps]),
             "children": tuple(map(tuple, children)),
-            "below": tuple([_BITS.setdefault(bits, bits) for bits in below]),
+            "dependent_relations": tuple([_BITS.setdefault(bits, bits) for bits in below]),
         }
         for name, column in columns.items():
             object.__setattr__(self, name, column)
-        object.__setattr__(self, "derived", None)
+        object.__setattr__(self, "replaceable_tokens", None)
 
     def __len__(self) -> int:
         return len(self.tags)
@@ -110,15 +110,15 @@ class Parse:
 
     def subtree(self, at: int) -> tuple[int, ...]:
         """The positions of `at` and all its descendants, in order."""
-        found, left = [], [at]
+        tokens, left = [], [at]
         while left:
             here = left.pop()
-            found.append(here)
+            tokens.append(here)
             left += self.children[here]
-        return tuple(sorted(found))
+        return tuple(sorted(tokens))
 
 
-def of_doc(doc: Doc, text: str) -> Parse:
+def parse_from_spacy(doc: Doc, text: str) -> Parse:
     """Make a parse from the output of a spaCy pipeline."""
     tokens = list(doc)
     starts = tuple(t.idx for t in tokens)
@@ -126,25 +126,21 @@ def of_doc(doc: Doc, text: str) -> Parse:
         text=text,
         starts=starts,
         ends=tuple(t.idx + len(t) for t in tokens),
-        tags=shared(t.tag_ for t in tokens),
-        pos=shared(t.pos_ for t in tokens),
-        lemmas=shared(_plain(t.lemma_ or t.lower_) for t in tokens),
+        tags=intern_strings(t.tag_ for t in tokens),
+        pos=intern_strings(t.pos_ for t in tokens),
+        lemmas=intern_strings((t.lemma_ or t.lower_).replace(ITEM, " ").replace(COLUMN, " ") for t in tokens),
         heads=tuple(t.head.i for t in tokens),
-        deps=shared(t.dep_ for t in tokens),
-        entities=shared(f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else "" for t in tokens),
+        deps=intern_strings(t.dep_ for t in tokens),
+        entities=intern_strings(f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else "" for t in tokens),
     )
 
 
-def shared(column: Iterable[str]) -> tuple[str, ...]:
+def intern_strings(column: Iterable[str]) -> tuple[str, ...]:
     """The column with shared objects for equal strings of all parses, which is smaller and faster."""
     return tuple(map(intern, column))
 
 
-def _plain(lemma: str) -> str:
-    return lemma.replace(ITEM, " ").replace(COLUMN, " ")
-
-
-def pack(parse: Parse) -> bytes:
+def pack_parse(parse: Parse) -> bytes:
     """The parse without its text, for the store."""
     numbers = (parse.starts, parse.ends, parse.heads)
     columns = [ITEM.join(map(str, column)) for column in numbers]
@@ -165,7 +161,7 @@ class _Numbers(dict[str, int]):
 _NUMBERS = _Numbers()
 
 
-def unpack(text: str, packed: bytes) -> Parse:
+def unpack_parse(text: str, packed: bytes) -> Parse:
     """Unpack the parse of `text`; ValueError for invalid data."""
     try:
         columns = zlib.decompress(packed).decode("utf-8", "surrogatepass").split(COLUMN)
@@ -176,12 +172,13 @@ def unpack(text: str, packed: bytes) -> Parse:
         return Parse(text, (), (), (), (), (), (), (), ())
     number = _NUMBERS.__getitem__
     return Parse(
-        text, tuple(map(number, starts)), tuple(map(number, ends)), shared(tags), shared(pos), shared(lemmas),
-        tuple(map(number, heads)), shared(deps), shared(entities),
+        text, tuple(map(number, starts)), tuple(map(number, ends)), intern_strings(tags), intern_strings(pos),
+        intern_strings(lemmas),
+        tuple(map(number, heads)), intern_strings(deps), intern_strings(entities),
     )  # fmt: skip
 
 
-def first_word(parse: Parse, at: int) -> int:
+def first_word_of_sentence(parse: Parse, at: int) -> int:
     """The first word of the sentence of `at`, whose capital letter is not informative."""
     here = at
     while here > 0 and not (parse.words[here - 1] in ".?!:\"'“‘``" or parse.words[here - 1].isspace()):

@@ -4,7 +4,7 @@ Relations are those of Universal Dependencies. A predicate is refused, with a re
 ungrammatical or ambiguous, or leave it true ("Some are late" and "Some are not late").
 
 A denial must also fit its context: "We did not have our dinner here. The food was faultless" is grammatical but
-unnatural. A parser does not see discourse, so `discourse_clash` refuses a predicate if another clause continues it,
+unnatural. A parser does not see discourse, so `why_denial_clashes` refuses a predicate if another clause continues it,
 gives its reason, or presupposes it.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from encheck.language.edits.inflection import inflected
+from encheck.language.edits.inflection import inflect
 from encheck.language.parse import Parse
 
 NOT_FINITE, NO_SUBJECT, QUESTION = "no finite predicate", "no subject before the predicate", "a question"
@@ -104,7 +104,7 @@ class Predicate:
         return word if word in OPERATORS and not (self.base and self.negation is None) else ""
 
 
-def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
+def find_deniable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
     """The predicates that can be denied, or whose negation can be removed, in order; or the reason for none."""
     reasons: list[str] = []
     deniable = []
@@ -112,7 +112,7 @@ def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
         clause = MAIN if parse.heads[at] == at else CLAUSES.get(parse.bases[at])
         if clause is None or parse.pos[at] in ("PUNCT", "SPACE"):
             continue
-        predicate = _predicate(parse, at, clause)
+        predicate = _make_predicate(parse, at, clause)
         reason = predicate if isinstance(predicate, str) else _why_not_denied(predicate)
         if reason:
             reasons.append(reason)
@@ -121,7 +121,7 @@ def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
     return tuple(deniable) or next((r for r in reasons if r != NOT_FINITE), NOT_FINITE)
 
 
-def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
+def _make_predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
     """The predicate with its head at `at`, if that is a finite clause with a subject before it."""
     operators = [i for i in parse.children[at] if parse.bases[i] in ("aux", "cop") and i < at]
     finite = operators[0] if operators else at
@@ -156,7 +156,7 @@ def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
     return Predicate(parse, at, finite, subject, negation, base, clause)
 
 
-def number_of(predicate: Predicate) -> str:
+def subject_agreement(predicate: Predicate) -> str:
     """The subject's agreement: "first" (I), "singular", "plural", or "" if unclear."""
     parse, at = predicate.parse, predicate.subject
     if at is None:
@@ -190,7 +190,7 @@ def _why_not_denied(predicate: Predicate) -> str:
         return "a predicate in capital letters"
     if _has_doubtful_form(predicate):
         return "an uncertain verb form"
-    if _shares(predicate):
+    if _shares_subject(predicate):
         return "two predicates share a subject or an auxiliary"
 
     # For some subjects, a statement and its denial are both true.
@@ -202,12 +202,12 @@ def _why_not_denied(predicate: Predicate) -> str:
     if is_time or parse.pos[subject] == "ADJ" or not OPEN_SUBJECT.isdisjoint(parse.lowers[i] for i in inside):
         return "a subject for which both can be true"
 
-    clause = list(_below(predicate))
-    said = {parse.lowers[i] for i in clause if i not in (at, negation)}
-    if not NEGATIVE.isdisjoint(said) or any(parse.lowers[i] in NOT and i != negation for i in clause):
+    clause = list(_tokens_of_clause(predicate))
+    words = {parse.lowers[i] for i in clause if i not in (at, negation)}
+    if not NEGATIVE.isdisjoint(words) or any(parse.lowers[i] in NOT and i != negation for i in clause):
         return "a negative word in the clause"
     if negation is not None:
-        has_scope = not INSIDE.isdisjoint(said)
+        has_scope = not INSIDE.isdisjoint(words)
     else:  # words before the subject are outside a negation; "too" before an adjective is not "also"
         first = parse.subtree(subject)[0]
         behind = {
@@ -218,7 +218,7 @@ def _why_not_denied(predicate: Predicate) -> str:
             and not (parse.lowers[i] == "too" and parse.pos[i + 1 : i + 2] in (("ADJ",), ("ADV",)))
         }
         is_linked = ("as", "well") in pairwise(parse.lowers)
-        has_scope = is_linked or not OUTSIDE.isdisjoint(behind) or not UNSURE.isdisjoint(said)
+        has_scope = is_linked or not OUTSIDE.isdisjoint(behind) or not UNSURE.isdisjoint(words)
     if has_scope:
         return "a word that only fits outside or only inside a negation"
 
@@ -268,9 +268,9 @@ def _has_doubtful_form(predicate: Predicate) -> bool:
     tag = parse.tags[at]
     if predicate.base in ("do", "have"):
         return parse.child(at, "obj", "xcomp") is None or parse.lowers[at] not in OPERATORS
-    if inflected(predicate.base, tag) != parse.lowers[at] or inflected(predicate.base, "VB") != predicate.base:
+    if inflect(predicate.base, tag) != parse.lowers[at] or inflect(predicate.base, "VB") != predicate.base:
         return True
-    if tag == "VBD" and inflected(predicate.base, "VBN") == parse.lowers[at]:
+    if tag == "VBD" and inflect(predicate.base, "VBN") == parse.lowers[at]:
         # A past form can be a participle after "was sold and", or in a headline without an object.
         if predicate.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
             may_be_participle = parse.child(parse.heads[at], "aux", "cop") is not None
@@ -278,11 +278,11 @@ def _has_doubtful_form(predicate: Predicate) -> bool:
             may_be_participle = parse.words[-1] not in ENDS and parse.child(at, "obj", "ccomp", "xcomp") is None
         if may_be_participle:
             return True
-    who = number_of(predicate)
+    who = subject_agreement(predicate)
     return (tag == "VBP" and who not in ("first", "plural")) or (tag == "VBZ" and who in ("first", "plural"))
 
 
-def _shares(predicate: Predicate) -> bool:
+def _shares_subject(predicate: Predicate) -> bool:
     """Whether a second predicate shares the subject, so the scope of a not would be unclear.
 
     Two adjectives or nouns after a form of *be* are one predicate.
@@ -298,7 +298,7 @@ def _shares(predicate: Predicate) -> bool:
     return False
 
 
-def _below(predicate: Predicate) -> Iterator[int]:
+def _tokens_of_clause(predicate: Predicate) -> Iterator[int]:
     """The tokens of the clause, without its subject and subordinate clauses."""
     parse, left = predicate.parse, [predicate.head]
     while left:
@@ -364,18 +364,18 @@ CLAUSE = "another clause belongs with the statement"
 LINK = "a word ties the statement to another one"
 
 
-def discourse_clash(predicate: Predicate) -> str:
+def why_denial_clashes(predicate: Predicate) -> str:
     """Why the text does not fit with the predicate denied (or without its denial); otherwise ""."""
     parse, at, subject = predicate.parse, predicate.head, predicate.subject
     if has_more_sentences(parse):
         return SENTENCES
-    if _goes_on(predicate):
+    if _is_linked_to_clause(predicate):
         return CLAUSE
     # An addition after a comma: ", killing four", ", concerned that", ", up 16 cents".
     behind = (i for i in range(at + 1, len(parse)) if parse.words[i - 1] == ",")
     has_result = any(parse.tags[i] == "VBG" for i in behind) or FIGURES.search(parse.text)
     if has_result or any(
-        i > at and _is_added(parse, i) and (parse.bases[i] == "advcl" or parse.tags[i] in ("VBG", "VBN", "JJ"))
+        i > at and _is_nonrestrictive(parse, i) and (parse.bases[i] == "advcl" or parse.tags[i] in ("VBG", "VBN", "JJ"))
         for i in parse.children[at]
     ):
         return CLAUSE
@@ -394,7 +394,7 @@ def discourse_clash(predicate: Predicate) -> str:
     ):
         return LINK
 
-    if _is_lasting(predicate):
+    if _resists_denial(predicate):
         return NO_IDIOM
     if "UH" in parse.tags or STRETCHED.search(parse.text):  # "soooo", ":)", "oh"
         return "feelings that are not usually negated"
@@ -420,7 +420,7 @@ def has_more_sentences(parse: Parse) -> bool:
     )
 
 
-def _goes_on(predicate: Predicate) -> bool:
+def _is_linked_to_clause(predicate: Predicate) -> bool:
     """Whether the clause continues or precedes another one, or is embedded in more than a verb of saying."""
     parse, at = predicate.parse, predicate.head
     if predicate.clause == MAIN:
@@ -437,38 +437,38 @@ def _goes_on(predicate: Predicate) -> bool:
         )
     if is_tied:
         return True
-    own = {at, *_above(parse, at), *(parse.subtree(predicate.subject) if predicate.subject is not None else ())}
+    own = {at, *_ancestors(parse, at), *(parse.subtree(predicate.subject) if predicate.subject is not None else ())}
     finite = (i for i, tag in enumerate(parse.tags) if tag in FINITE or tag == "MD")
     heads = (parse.heads[i] if parse.bases[i] in ("aux", "cop") else i for i in finite)
-    return any(not _goes_with(predicate, head) for head in heads if head not in own)
+    return any(not _is_part_of_statement(predicate, head) for head in heads if head not in own)
 
 
-def _above(parse: Parse, at: int) -> Iterator[int]:
+def _ancestors(parse: Parse, at: int) -> Iterator[int]:
     while parse.heads[at] != at:
         at = parse.heads[at]
         yield at
 
 
-def _goes_with(predicate: Predicate, head: int) -> bool:
+def _is_part_of_statement(predicate: Predicate, head: int) -> bool:
     """Whether a clause is part of the denied statement, or its condition."""
     parse, relation = predicate.parse, predicate.parse.deps[head]
     if relation == "acl:relcl":
-        return not _is_added(parse, head) and predicate.head in _above(parse, head)
+        return not _is_nonrestrictive(parse, head) and predicate.head in _ancestors(parse, head)
     if relation in ("ccomp", "acl", "xcomp"):
-        return predicate.head in _above(parse, head)
+        return predicate.head in _ancestors(parse, head)
     if relation == "parataxis" and parse.lower_lemmas[head] in HOLDING:
         return FIRST_PERSON.isdisjoint(parse.lowers[i] for i in parse.children[head])
     marks = {parse.lowers[i] for i in parse.children[head] if parse.bases[i] == "mark"}
     return relation == "advcl" and marks == {"if"} and UNREAL.isdisjoint(parse.lowers)
 
 
-def _is_added(parse: Parse, head: int) -> bool:
+def _is_nonrestrictive(parse: Parse, head: int) -> bool:
     """Whether a relative clause follows a comma or a dash, so it adds a statement and is not restrictive."""
     first = parse.subtree(head)[0]
     return any(parse.pos[i] == "PUNCT" for i in (first, first - 1) if i >= 0)
 
 
-def _is_lasting(predicate: Predicate) -> bool:
+def _resists_denial(predicate: Predicate) -> bool:
     parse, at = predicate.parse, predicate.head
     if parse.lower_lemmas[at] in LASTING or parse.pos[at] in ("NUM", "AUX") or predicate.operator in RULES:
         return True

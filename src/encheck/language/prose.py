@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 WORD = re.compile(r"[^\W\d_]+")
-PLAIN = 0.21  # a text with at least this share of function words is English
-SURE = 10  # a different language must be this many times as likely as English
+MIN_FUNCTION_WORD_SHARE = 0.21  # a text with at least this share of function words is English
+MIN_LIKELIHOOD_RATIO = 10  # a different language must be this many times as likely as English
 LANGUAGES_REMEMBERED = 2_000  # texts: each generator asks again
-FEWEST = 3  # words: shorter texts have no language
+MIN_WORDS = 3  # words: shorter texts have no language
 FUNCTION_WORDS = frozenset(
     """the of and to is for that with was are this have from you what how which who why where when will would can could
     should does did they their there been about were has had not but it its his her she he we our my your if than then
@@ -36,36 +36,36 @@ NAMES: Mapping[str, str] = dict(
     sw:Swahili ta:Tamil te:Telugu th:Thai tl:Tagalog tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese""".split()
 )
 OTHER, SHORT = "in another language", "too short to tell"
-COUNTED = 1_000  # texts
+MAX_COUNTED_TEXTS = 1_000  # texts
 UNSPACED = "\u0e00"  # the first letter of scripts without blanks, such as Thai and Chinese
 
 
 @lru_cache(maxsize=LANGUAGES_REMEMBERED)
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """The name of the language; `OTHER` for one without a name here, `SHORT` for a text of fewer than three words.
 
-    >>> language_of("Your order left on 5 March."), language_of("Votre commande est partie le 5 mars.")
+    >>> detect_language("Your order left on 5 March."), detect_language("Votre commande est partie le 5 mars.")
     ('English', 'French')
     """
     words = [word.lower() for word in WORD.findall(text)]
-    if len(words) < FEWEST and max("".join(words), default="") < UNSPACED:
+    if len(words) < MIN_WORDS and max("".join(words), default="") < UNSPACED:
         return SHORT
-    if words and sum(word in FUNCTION_WORDS for word in words) >= PLAIN * len(words):
+    if words and sum(word in FUNCTION_WORDS for word in words) >= MIN_FUNCTION_WORD_SHARE * len(words):
         return NAMES["en"]
-    likely = _identifier().rank(text)
-    is_sure = float(likely[0][1]) >= SURE * float(dict(likely)["en"])
+    likely = _load_language_identifier().rank(text)
+    is_sure = float(likely[0][1]) >= MIN_LIKELIHOOD_RATIO * float(dict(likely)["en"])
     return NAMES.get(str(likely[0][0]), OTHER) if is_sure else NAMES["en"]
 
 
 def is_english(text: str) -> bool:
     """Whether the text is English, or too short to tell."""
-    return language_of(text) in (NAMES["en"], SHORT)
+    return detect_language(text) in (NAMES["en"], SHORT)
 
 
-def languages_of(texts: Collection[str]) -> dict[str, int]:
+def count_languages(texts: Collection[str]) -> dict[str, int]:
     """The number of texts in each language, the most frequent first; of many texts, a sample of 1,000 by hash."""
-    chosen = sorted({*texts}, key=content_hash)[:COUNTED]
-    return dict(Counter(map(language_of, chosen)).most_common())
+    chosen = sorted({*texts}, key=content_hash)[:MAX_COUNTED_TEXTS]
+    return dict(Counter(map(detect_language, chosen)).most_common())
 
 
 def english_share(languages: Mapping[str, int]) -> float:
@@ -78,10 +78,10 @@ def english_share(languages: Mapping[str, int]) -> float:
     return languages.get(NAMES["en"], 0) / told if told else 1.0
 
 
-def languages_summary(languages: Mapping[str, int]) -> str:
+def summarise_languages(languages: Mapping[str, int]) -> str:
     """A summary of the numbers of texts by language.
 
-    >>> languages_summary({"Finnish": 180, "English": 60})
+    >>> summarise_languages({"Finnish": 180, "English": 60})
     'of 240 texts, 180 Finnish, 60 English'
     """
     counts = (f"{count:,} {name}" for name, count in languages.items())
@@ -89,7 +89,7 @@ def languages_summary(languages: Mapping[str, int]) -> str:
 
 
 @cache
-def _identifier() -> LanguageIdentifier:
+def _load_language_identifier() -> LanguageIdentifier:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -97,7 +97,7 @@ def _identifier() -> LanguageIdentifier:
 
 NOT_ENGLISH = "not in English"
 NO_SENTENCE = "a table, a log line or code"
-PROSE = 0.75  # the least share of letters and blanks in a sentence
+MIN_LETTER_SHARE = 0.75  # the least share of letters and blanks in a sentence
 ELSEWHERE = re.compile(
     r"""https?://\S+|www\.\S+|\S+@\S+|(?<!\w)@\w+|\#[A-Za-z]\w*|`[^`]*`|\S*[\\_{}<>=]\S*|(?<!\w)/\w\S*|\w+(?:/\w+){2,}
     |\w+\([^()\s]*\)|&\ ?\#\ ?\w+|\b\d+(?:\.\d+){3}\b|\+?\d[\d()-]*-\d{3}-\d{4}\b|0x[0-9A-Fa-f]+""",
@@ -108,10 +108,10 @@ REMEMBERED = 10_000  # texts: each generator asks again
 
 
 @lru_cache(REMEMBERED)
-def why_left(text: str) -> str:
+def why_not_edited(text: str) -> str:
     """The reason why generators of English prose do not edit this text; empty if they do.
 
-    >>> why_left("Votre commande est partie le 5 mars."), why_left("Your order left on 5 March.")
+    >>> why_not_edited("Votre commande est partie le 5 mars."), why_not_edited("Your order left on 5 March.")
     ('not in English', '')
     """
     if not is_prose(text):
@@ -127,23 +127,27 @@ def is_prose(text: str) -> bool:
     """
     letters = sum(sign.isalpha() or sign == " " for sign in text)
     digits = sum(sign.isdigit() for sign in text)
-    return letters >= PROSE * (len(text) - min(digits, len(text) // 5)) and "\t" not in text and text.count("|") < 2
+    return (
+        letters >= MIN_LETTER_SHARE * (len(text) - min(digits, len(text) // 5))
+        and "\t" not in text
+        and text.count("|") < 2
+    )
 
 
 @lru_cache(REMEMBERED)
-def left_spans(text: str) -> tuple[tuple[int, int], ...]:
+def find_unedited_spans(text: str) -> tuple[tuple[int, int], ...]:
     """The spans of addresses, handles and code, in characters.
 
-    >>> left_spans("Run `make` now.")
+    >>> find_unedited_spans("Run `make` now.")
     ((4, 10),)
     """
     return tuple(match.span() for match in ELSEWHERE.finditer(text))
 
 
-def quotes_code(text: str) -> bool:
+def contains_code(text: str) -> bool:
     """Whether a sentence contains code: backticks, a call, a name with underscores, a tag.
 
-    >>> quotes_code("Fix the slow query in `get_user`."), quotes_code("Fix the slow query.")
+    >>> contains_code("Fix the slow query in `get_user`."), contains_code("Fix the slow query.")
     (True, False)
     """
     return CODE.search(text) is not None

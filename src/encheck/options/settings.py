@@ -443,9 +443,9 @@ def chosen_data(parsed: Any) -> tuple[str, ...]:
     data, name = (OPTIONS[one].parse(getattr(parsed, OPTIONS[one].dest)) for one in ("data", "own_property"))
     if name is None:
         return tuple(data)
-    from encheck.datasets.load import with_property
+    from encheck.datasets.load import add_property_to_specs
 
-    return tuple(with_property(data, name))
+    return tuple(add_property_to_specs(data, name))
 
 
 def settings_for_results(settings: Settings) -> RunSettings:

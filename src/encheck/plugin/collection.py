@@ -54,10 +54,10 @@ def lacks_own_properties(config: pytest.Config, function: object) -> bool:
 def refuse_wrong_properties(config: pytest.Config) -> None:
     """DataError for an invalid property, before a check is made for it."""
     if config.option.encheck_data:
-        from encheck.datasets.load import properties_of
+        from encheck.datasets.load import properties_of_spec
 
         for spec in chosen_data(config.option):
-            properties_of(spec)
+            properties_of_spec(spec)
 
 
 def claim_at(item: pytest.Item) -> Claim | None:

@@ -12,11 +12,10 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.collection import Collection
-from encheck.datasets.data_warnings import data_warnings
+from encheck.datasets.collection import Collection, find_data_warnings
 from encheck.datasets.dataset import Dataset, pair_fingerprint, pair_id
-from encheck.datasets.load import InColumns
-from encheck.datasets.pair_table import number_of_clusters
+from encheck.datasets.load import PairsInColumns
+from encheck.datasets.pair_table import count_clusters
 from encheck.items.catalogue import VariantListing
 from encheck.reporting.text import marked, table
 from encheck.scoring.crossed import Contrast
@@ -75,9 +74,9 @@ def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int)
     )
 
 
-def overview_of_columns(found: InColumns, *, most: int, samples: int, seed: int) -> PairsOverview:
+def overview_of_columns(found: PairsInColumns, *, most: int, samples: int, seed: int) -> PairsOverview:
     """The overview of all pairs in columns (`sample=None`), building only the pairs that are shown or compared."""
-    held, links = found.pairs.held, found.pairs.links
+    held, links = found.pairs.table, found.pairs.links
     labels: Labels = []
     scores = [np.empty(0, np.float64)]
     for _, batch in held.batches():
@@ -94,7 +93,7 @@ def overview_of_columns(found: InColumns, *, most: int, samples: int, seed: int)
         np.concatenate(scores),
         {"-": held.rows},
         counted.get("1", 0),
-        number_of_clusters(held, links),
+        count_clusters(held, links),
         found.licence,
         made.fingerprint,
         {name: [made.pairs[at] for at in chosen] for name, chosen in places.drawn.items()},
@@ -127,7 +126,7 @@ def _draw_places(places: NDArray[np.int64], most: int, seed: int) -> list[int]:
 class _PairsOfColumns:
     """The pairs of the `wanted` rows, and the fingerprint of all."""
 
-    def __init__(self, found: InColumns, wanted: set[int]) -> None:
+    def __init__(self, found: PairsInColumns, wanted: set[int]) -> None:
         self.pairs: dict[int, SentencePair] = {}
         digest, start = hashlib.sha256(), 0
         for parts in self._parts(found, wanted):
@@ -135,10 +134,10 @@ class _PairsOfColumns:
             start += len(parts)
         self.fingerprint = digest.hexdigest()[:16]
 
-    def _parts(self, found: InColumns, wanted: set[int]) -> Iterator[list[str]]:
+    def _parts(self, found: PairsInColumns, wanted: set[int]) -> Iterator[list[str]]:
         """The parts of each pair that enter the fingerprint, in batches."""
         seen: Counter[str] = Counter()
-        for start, batch in found.pairs.held.batches():
+        for start, batch in found.pairs.table.batches():
             may_repeat = found.pairs.links.may_repeat[start : start + batch.num_rows].tolist()
             columns: Iterable[tuple[str, str, int | None, float | None]] = zip(
                 *(batch.column(name).to_pylist() for name in ("first", "second", "label", "score")), strict=True
@@ -167,7 +166,7 @@ def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -
         yield "  left out"
         yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
     yield ""
-    odd = data_warnings(found)
+    odd = find_data_warnings(found)
     yield "  odd" if odd else "  nothing odd was found"
     for one in odd:
         yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
@@ -175,17 +174,19 @@ def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -
     if found.passages:
         yield from _samples_of_articles(found, rng)
         return
-    asked = [q for q in found.queries if q.right]
+    asked = [q for q in found.queries if q.relevant_documents]
     yield ""
     for q in rng.sample(asked, min(SAMPLES, len(asked))):
         yield f"  {q.text[:SHOWN]}"
-        yield from (f"    {grade}  {found.documents[name][:SHOWN]}" for name, grade in [*q.right.items()][:SAMPLES])
+        yield from (
+            f"    {grade}  {found.documents[name][:SHOWN]}" for name, grade in [*q.relevant_documents.items()][:SAMPLES]
+        )
 
 
 def _collection_facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
     if found.passages:
         return _facts_of_articles(dataset, found)
-    right = [len(q.right) for q in found.queries]
+    right = [len(q.relevant_documents) for q in found.queries]
     grades = Counter(grade for q in found.queries for grade in q.relevance.values())
     slices = sorted({name for q in found.queries for name in q.slices})
     return [
@@ -299,7 +300,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     yield from _overview_lines(overview_of_dataset(dataset, most=DRAWN, samples=SAMPLES, seed=seed))
 
 
-def describe_columns(found: InColumns, *, seed: int = 0) -> Iterator[str]:
+def describe_columns(found: PairsInColumns, *, seed: int = 0) -> Iterator[str]:
     """The lines of `describe` for all pairs of a file, within the memory of their columns."""
     yield from _overview_lines(overview_of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
 
@@ -349,9 +350,12 @@ def counts_text(found: Mapping[str, int]) -> str:
 
 def _histogram(overview: PairsOverview) -> Iterator[str]:
     """Each label's histogram of Jensen-Shannon divergence as bars, from a seeded sample if there are many pairs."""
-    from encheck.language.divergence import jsd
+    from encheck.language.divergence import jensen_shannon_divergence
 
-    found = [(name, jsd([p.first for p in pairs], [p.second for p in pairs])) for name, pairs in overview.drawn.items()]
+    found = [
+        (name, jensen_shannon_divergence([p.first for p in pairs], [p.second for p in pairs]))
+        for name, pairs in overview.drawn.items()
+    ]
     shares = [np.histogram(values, BINS, (0, 1))[0] / len(values) for _, values in found]
     top = max(share.max() for share in shares)
     yield ""

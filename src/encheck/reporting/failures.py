@@ -14,11 +14,11 @@ from encheck.system.terminal import LINES, make_visible
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
-    from encheck.shrinking.shrink import ItemForm, Shrunk
+    from encheck.shrinking.shrink import ItemForm, ShrinkResult
 
 WORST = 3
 
-Shrink = Callable[[ItemRow], "Shrunk | str"]
+Shrink = Callable[[ItemRow], "ShrinkResult | str"]
 
 
 def figure_line(estimate: Estimate) -> str:

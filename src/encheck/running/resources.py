@@ -11,10 +11,10 @@ from typing import Literal, Protocol
 from weakref import finalize
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.load import is_unlabelled
+from encheck.datasets.load import is_unlabelled_spec
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
-from encheck.datasets.reader import parquet_files
+from encheck.datasets.reader import find_parquet_files
 from encheck.encoders.load import config_for, detect_hub_adapter, foreign_class_name, load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import apply_model_args, known_models
@@ -25,8 +25,8 @@ from encheck.ids import split_check_key
 from encheck.items.chains import Surprisal
 from encheck.items.variants import WritingModels
 from encheck.language.english import English
-from encheck.language.lexicon.load import lexicon
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.lexicon.load import load_lexicon
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.options import Settings, arguments_for, parse_generator_mode
 from encheck.options.settings import CAREFUL, parse_index_sizes
 from encheck.running.labels import data_labels, model_labels
@@ -91,7 +91,7 @@ def shard_loader(
 def _has_many_rows(place: str) -> bool:
     """Whether Parquet files have many rows; the reader of smaller data reports files that cannot be opened."""
     path, rows = expand_home(place), 0
-    files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
+    files = find_parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
         for one in files:
             with open_parquet(one) as file:
@@ -195,7 +195,7 @@ def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterabl
 
 def _refuse_unused_queries(settings: Settings) -> None:
     """UsageError for a query log, or one of its options, unless it belongs to exactly one data set."""
-    without = [spec for spec in settings.data if is_unlabelled(spec, has_log=settings.queries is not None)]
+    without = [spec for spec in settings.data if is_unlabelled_spec(spec, has_log=settings.queries is not None)]
     if settings.queries is None:
         unusual = {
             "passage-words": settings.passage_words != DEFAULT_WORDS,
@@ -218,7 +218,7 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
     if settings.spacy_model:
         pipeline.fingerprint  # noqa: B018 - reads its files
     if settings.lexicon != "embedded":
-        lexicon(settings.lexicon)
+        load_lexicon(settings.lexicon)
     recipe: Recipe | None = None
     if parse_generator_mode(settings.generator_mode) != CAREFUL:
         recipes = entry_points.entry_points_of(entry_points.GENERATORS)

@@ -268,8 +268,12 @@ class Scorer:
         """The random pairs that calibrate on this data; for the user's own triplets, even if all share a word."""
         if data not in self._references:
             whole = self.data[data]
-            found = whole.reference(seed=self.seed)
-            if not found and whole.properties and (found := whole.reference(seed=self.seed, apart=False)):
+            found = whole.draw_random_pairs(seed=self.seed)
+            if (
+                not found
+                and whole.properties
+                and (found := whole.draw_random_pairs(seed=self.seed, no_shared_word=False))
+            ):
                 log.warning("%s: any two anchors share a content word, so pairs that do calibrate", data)
             self._references[data] = found
         return self._references[data]

@@ -161,7 +161,7 @@ def user_texts_of_run(subject: Subject, data: Iterable[Dataset]) -> list[str]:
     found: dict[str, None] = {}
     for one in data:
         if one.name.split("-")[0].split("@")[0] != PROBES:
-            found |= dict.fromkeys(one.collection.searched.texts if one.collection else ())
+            found |= dict.fromkeys(one.collection.searchable_documents.texts if one.collection else ())
             found |= dict.fromkeys(group.source for group in one.groups)
             found |= dict.fromkeys(text for pair in one.pairs for text in (pair.first, pair.second))
     return list(found)

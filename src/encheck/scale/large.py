@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.clusters import shares_of
-from encheck.datasets.dataset import SENTENCES, Dataset
+from encheck.datasets.clusters import hash_shared_sentences
+from encheck.datasets.dataset import MAX_SENTENCES, Dataset
 from encheck.datasets.pairs import LICENCE
 from encheck.datasets.reader import BadRows, PairRow
 from encheck.encoders.model_config import Device
@@ -180,7 +180,7 @@ def _number_clusters(
 def _shared_hashes(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> Hashes | None:
-    """`Columns.things`: the equivalent of `shares_of` for smaller data."""
+    """`Columns.things`: the equivalent of `hash_shared_sentences` for smaller data."""
     if len(hashes) > MAX_CLUSTERS or len(clusters) > MANY_ITEMS:
         return None
     first, second = parts.column("words"), parts.column("others")
@@ -229,9 +229,9 @@ def _count_repeats_before(positions: Positions, before: Positions, at: int) -> i
 def _calibration_sentences(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """The first texts with the smallest hashes, at most `SENTENCES`, each with its cluster; the clusters' numbers."""
+    """Up to `MAX_SENTENCES` first texts with the smallest hashes, each with its cluster; the clusters' numbers."""
     first = parts.column("first")
-    chosen = np.flatnonzero(first <= sorted_distinct(first)[:SENTENCES][-1])
+    chosen = np.flatnonzero(first <= sorted_distinct(first)[:MAX_SENTENCES][-1])
     if has_clusters:  # a text may be in several
         both = np.stack([first[chosen], clusters[chosen].astype(np.uint64)])
         positions = chosen[np.unique(both, axis=1, return_index=True)[1]]
@@ -370,7 +370,7 @@ def _draw_sample(columns: PairColumns, count: int, seed: int) -> Dataset:
     is_chosen = np.zeros(len(sizes), bool)
     is_chosen[chosen] = True
     positions = np.flatnonzero(is_chosen[columns.clusters])
-    kept = zip(columns.pairs(positions), shares_of(columns.rows(positions)), strict=True)
+    kept = zip(columns.pairs(positions), hash_shared_sentences(columns.rows(positions)), strict=True)
     found = tuple(replace(pair, shares=shares) for pair, shares in kept)
     groups = tuple(
         Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in found if p.label == 1

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.dataset import WholeData, WholeDataSummary
+from encheck.datasets.dataset import ShardedPairs, ShardedPairsSummary
 from encheck.datasets.reader import PairRow
 from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import NothingToMeasure
@@ -65,7 +65,7 @@ class ShardScorer(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class PairColumns(WholeData):
+class PairColumns(ShardedPairs):
     """The numbers of all labelled pairs of a data set, each of shape [n], in the order of the files.
 
     `labels` is 1, 0 or -1 for none; `gold` the human score, NaN for none; `same` says that both texts are the same;
@@ -138,10 +138,10 @@ class PairColumns(WholeData):
         """(text, cluster) of the texts for calibration."""
         return self.calibration_texts[0]
 
-    def described(self) -> WholeDataSummary:
+    def summarise(self) -> ShardedPairsSummary:
         """The summary in results.json."""
         labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
-        return WholeDataSummary(
+        return ShardedPairsSummary(
             pairs=len(self),
             clusters=len(self.hashes),
             labels={label: count for label, count in labels.items() if count},
@@ -150,7 +150,7 @@ class PairColumns(WholeData):
             engine=dict(self.about),
         )
 
-    def two_classes(self, negative: Sequence[SentencePair] | None = None) -> Items:
+    def classification_items(self, negative: Sequence[SentencePair] | None = None) -> Items:
         """Paraphrases, and the data's own negatives or the given ones; NothingToMeasure if either class is missing."""
         positive, tail = np.flatnonzero(self.labels == 1), tuple(negative or ())
         own = np.flatnonzero(self.labels == 0) if negative is None else np.zeros(0, np.intp)
@@ -158,7 +158,7 @@ class PairColumns(WholeData):
         refuse_small_class(self.name, {"label 1": len(positive), of_whom: len(own) + len(tail)})
         return Items(tail, whole=ColumnPairs(self, np.concatenate([positive, own]), tail))
 
-    def both_orders(self) -> Items:
+    def both_order_items(self) -> Items:
         """Labelled pairs in both orders; NothingToMeasure without both labels."""
         is_labelled = self.labels >= 0
         kept = np.flatnonzero(is_labelled & ~self.same)
@@ -168,7 +168,7 @@ class PairColumns(WholeData):
         whole = ColumnPairs(self, kept, kind=BOTH_ORDERS)
         return Items((), {reason: count for reason, count in excluded.items() if count}, whole=whole)
 
-    def graded(self) -> Items:
+    def graded_items(self) -> Items:
         """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
         found = np.flatnonzero(~np.isnan(self.gold))
         refuse_constant_scores(self.name, self.gold[found])

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.pairs import PAIR_COLUMNS, pair_columns, pair_row
+from encheck.datasets.pairs import PAIR_COLUMNS, find_pair_columns, make_pair_row
 from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError, EncheckError
 from encheck.scale import storage
@@ -320,7 +320,7 @@ def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
 
 def _columns(url: str, schema: Any) -> dict[str, str]:
     """The column of each role; DataError if one is missing, or the texts are not strings."""
-    chosen = {role: name for role, name in pair_columns(url, list(schema.names)).items() if name}
+    chosen = {role: name for role, name in find_pair_columns(url, list(schema.names)).items() if name}
     for role in TEXTS:
         kind = schema.field(chosen[role]).type
         import pyarrow.types as types
@@ -430,6 +430,6 @@ def _checked_rows(shard: Shard, start: int, batch: Any, bad: BadRows) -> Iterato
     columns = [batch.column(role).to_pylist() if chosen[role] else [None] * batch.num_rows for role in PAIR_COLUMNS]
     for at, values in enumerate(zip(*columns, strict=True), start):
         try:
-            yield at, pair_row(dict(zip(PAIR_COLUMNS, values, strict=True)), chosen)
+            yield at, make_pair_row(dict(zip(PAIR_COLUMNS, values, strict=True)), chosen)
         except ValueError as error:
             bad(shard.url, shard.start + at + 1, str(error))

@@ -29,7 +29,7 @@ from encheck.encoders.protocol import (
     checked_batches,
 )
 from encheck.errors import EncoderError
-from encheck.language.divergence import jsd_once
+from encheck.language.divergence import jensen_shannon_divergence_uncached
 from encheck.running.scorer import comparison_function
 from encheck.running.service import PAIRS_PER_BATCH
 from encheck.scale.shards import Shard, ShardFolder, ShardResult, shard_rows
@@ -99,7 +99,10 @@ class SurveyWork(_FiledWork):
             "same": np.array([row.first == row.second for row in rows], bool),
         }
         first, second = [row.first for row in rows], [row.second for row in rows]
-        columns |= {"overlap": jaccard_uncached(first, second), "divergence": jsd_once(first, second)}
+        columns |= {
+            "overlap": jaccard_uncached(first, second),
+            "divergence": jensen_shannon_divergence_uncached(first, second),
+        }
         hashes: Mapping[str, Callable[[PairRow], int]] = {
             "words": lambda row: _hash(f"sentence\0{_sorted_words(row.first)}"),
             "others": lambda row: _hash(f"sentence\0{_sorted_words(row.second)}"),

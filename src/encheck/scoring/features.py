@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from encheck.language.english import English
-from encheck.language.lexicon.protocol import Lexicon, Pos
+from encheck.language.lexicon.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.scoring.frame import ItemFrame
 from encheck.scoring.item import parse_edits

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.ids import CaseId, ItemId
-from encheck.language.divergence import jsd, tokenise
+from encheck.language.divergence import jensen_shannon_divergence, tokenise
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
 from encheck.scoring.measure import TextScorer
@@ -66,7 +66,7 @@ def classify_difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Diff
     >>> classify_difficulty([pair], scope=0.3).counts
     {'Po': 0, 'Pn': 1, 'No': 0, 'Nn': 0}
     """
-    found = jsd([p.first for p in pairs], [p.second for p in pairs])
+    found = jensen_shannon_divergence([p.first for p in pairs], [p.second for p in pairs])
     empty = sum(not (tokenise(p.first) and tokenise(p.second)) for p in pairs)
     for pair in pairs:
         if pair.label not in (0, 1):

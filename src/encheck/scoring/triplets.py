@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind, triplet_lines
 from encheck.scoring.measure import TextScorer
@@ -169,4 +169,4 @@ def _mean_frequency(text: str) -> float:
 
 @lru_cache(maxsize=50_000)
 def _word_frequency(word: str) -> float:
-    return lexicon().word_frequency(word)
+    return load_lexicon().word_frequency(word)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from encheck.language.english import English
-from encheck.language.lexicon.protocol import Lexicon
+from encheck.language.lexicon.lexicon import Lexicon
 from encheck.language.parse import Parse
 
 NEGATIVE = frozenset("not n't never no hardly scarcely barely nor neither without unless nothing nobody none".split())
@@ -113,23 +113,23 @@ class RemovableUnit:
     kind: str
 
 
-def removable_units(english: English, parse: Parse) -> tuple[RemovableUnit, ...]:
+def find_removable_units(english: English, parse: Parse) -> tuple[RemovableUnit, ...]:
     """The removable parts of this text, longest first; the commas of a unit are removed with it."""
-    found = {*_sentences(parse), *_around(parse)}
+    units = {*_find_removable_sentences(parse), *_find_outer_clauses(parse)}
     for at in range(len(parse)):
-        if parse.heads[at] != at and (unit := _unit_at(english.lexicon, parse, at)) is not None:
-            found.add(unit)
-    return tuple(sorted(found, key=lambda u: (u.first - u.last, u.first, u.kind)))
+        if parse.heads[at] != at and (unit := _find_unit_headed_by(english.lexicon, parse, at)) is not None:
+            units.add(unit)
+    return tuple(sorted(units, key=lambda u: (u.first - u.last, u.first, u.kind)))
 
 
-def units_that_hang_alike(
-    parse: Parse, found: Iterable[tuple[RemovableUnit, tuple[int, int]]], like: Parse
+def find_units_with_same_head(
+    parse: Parse, units_with_offsets: Iterable[tuple[RemovableUnit, tuple[int, int]]], like: Parse
 ) -> Iterator[RemovableUnit]:
     """The units of a text whose words have the same heads here, given the first and last offset of each here.
 
     A word that may need a unit keeps it, whatever it is in the other text.
     """
-    for unit, (start, end) in found:
+    for unit, (start, end) in units_with_offsets:
         if start not in parse.starts or end not in parse.ends:
             continue
         first, last = parse.starts.index(start), parse.ends.index(end)
@@ -141,27 +141,29 @@ def units_that_hang_alike(
         below = {i for top in tops for i in parse.subtree(top)}
         whole = all(first <= i <= last for i in below if parse.bases[i] != "punct")
         alike = [parse.bases[i] for i in tops] == [like.bases[i] for i in there] and len(tops) == 1
-        if whole and alike and (unit.kind in ("clause", "coordinate") or _is_borne(parse, tops[0])):
+        if whole and alike and (unit.kind in ("clause", "coordinate") or _head_stands_without(parse, tops[0])):
             yield unit
 
 
-def same_content(
+def find_unit_with_same_content(
     english: English, parse: Parse, unit: RemovableUnit, other: Parse, *, is_worded_alike: bool
 ) -> RemovableUnit | None:
     """The only unit of another text with the same content; None unless there is exactly one.
 
     It has the same content words, and the same negations; if `is_worded_alike`, all words but punctuation.
     """
-    wanted = _content(parse, unit, all_words=is_worded_alike)
-    if not _content(parse, unit, all_words=False):
+    wanted = _content_lemmas(parse, unit, all_words=is_worded_alike)
+    if not _content_lemmas(parse, unit, all_words=False):
         return None
-    found = [
-        one for one in removable_units(english, other) if _content(other, one, all_words=is_worded_alike) == wanted
+    units = [
+        one
+        for one in find_removable_units(english, other)
+        if _content_lemmas(other, one, all_words=is_worded_alike) == wanted
     ]
-    return found[0] if len(found) == 1 else None
+    return units[0] if len(units) == 1 else None
 
 
-def _content(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> list[str]:
+def _content_lemmas(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> list[str]:
     """The lemmas of a unit's content words, or of all words, sorted."""
     inside = range(unit.first, unit.last + 1)
     if all_words:
@@ -171,14 +173,14 @@ def _content(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> list[str]
     )
 
 
-def _is_borne(parse: Parse, at: int) -> bool:
+def _head_stands_without(parse: Parse, at: int) -> bool:
     """Whether the word's head can be used without it."""
     head = parse.lower_lemmas[parse.heads[at]]
     bound = NEEDS_ADJUNCT | NEVER_WITHOUT_TIME | NEEDS_MODIFIER | BOUND_ADJECTIVES
     return head not in bound and (parse.bases[at] != "advmod" or parse.pos[parse.heads[at]] != "AUX")
 
 
-def _unit_at(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
+def _find_unit_headed_by(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
     """The unit whose head is the word at `at`, or None if the sentence may need it."""
     span = _token_span(parse, at)
     if span is None or not (parse.bases[at] not in ("fixed", "flat") and (not parse.entities[at].startswith("I-"))):
@@ -187,19 +189,19 @@ def _unit_at(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
     if base == "conj":
         # The second of two coordinates with its conjunction, if the first can stand alone.
         head = parse.heads[at]
-        if _is_main_clause(parse, at, span):
+        if _is_last_main_clause(parse, at, span):
             return RemovableUnit(span[0] - 1, span[1], "coordinate")
         siblings = [i for i in parse.children[head] if parse.bases[i] == "conj"]
         links = [i for i in parse.children[at] if parse.bases[i] == "cc"]
         if siblings != [at] or len(links) != 1 or parse.lowers[links[0]] not in LINKING or links[0] != span[0]:
             return None
-        if any(parse.bases[i] == "cc" for i in parse.children[head]) or not _parts(parse, head, at):
+        if any(parse.bases[i] == "cc" for i in parse.children[head]) or not _are_separable_coordinates(parse, head, at):
             return None
         if parse.pos[at] != parse.pos[head] or "between" in parse.lowers or "both" in parse.lowers:
             return None
         first = span[0] - _is_comma(parse, span[0] - 1)
-        return RemovableUnit(first, span[1], "coordinate") if _is_end(parse, span[1] + 1) else None
-    kind = _kind(lexicon, parse, at, base, span)
+        return RemovableUnit(first, span[1], "coordinate") if _is_sentence_end(parse, span[1] + 1) else None
+    kind = _kind_of_dependent(lexicon, parse, at, base, span)
     if (
         kind in TELLING_APART
         and base in OF_NOUNS
@@ -209,36 +211,36 @@ def _unit_at(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
         )
     ):
         return None
-    return None if kind is None else _with_commas(parse, *span, kind)
+    return None if kind is None else _include_commas(parse, *span, kind)
 
 
-def _kind(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
+def _kind_of_dependent(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
     """The kind of a dependent, if its head can be used without it; else None."""
     if base in OF_NOUNS:
-        return _kind_of_noun(lexicon, parse, at, base, span)
+        return _kind_of_noun_dependent(lexicon, parse, at, base, span)
     if base == "advmod":
-        return "adjunct" if _is_free_adverb(parse, at, span) else None
+        return "adjunct" if _is_removable_adverb(parse, at, span) else None
     if base == "obl":
-        return "adjunct" if _is_free_oblique(lexicon, parse, at, span) else None
+        return "adjunct" if _is_removable_oblique(lexicon, parse, at, span) else None
     if base == "advcl":
-        return "clause" if _is_free_clause(parse, at, span) else None
+        return "clause" if _is_removable_clause(parse, at, span) else None
     if base == "parataxis":
-        return "aside" if _says(parse, at, span) else None
+        return "aside" if _names_speaker_at_end(parse, at, span) else None
     if base in ("appos", "discourse", "vocative"):
         return "aside" if _is_set_off(parse, at, span) else None
     return None
 
 
-def _kind_of_noun(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
+def _kind_of_noun_dependent(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
     if base == "compound":
-        return "modifier" if _is_free_noun(lexicon, parse, at, span) else None
+        return "modifier" if _is_removable_noun(lexicon, parse, at, span) else None
     if base == "amod":
-        return "modifier" if _is_free_adjective(parse, at, span) else None
+        return "modifier" if _is_removable_adjective(parse, at, span) else None
     if base == "nummod":
-        return "number" if _is_free_number(parse, at, span) else None
+        return "number" if _is_removable_number(parse, at, span) else None
     if base == "nmod":
-        return "modifier" if _is_free_nominal(parse, at) else None
-    return "clause" if _is_free_relative(parse, at, span) else None
+        return "modifier" if _is_removable_noun_phrase(parse, at) else None
+    return "clause" if _is_removable_relative_clause(parse, at, span) else None
 
 
 def _token_span(parse: Parse, at: int) -> tuple[int, int] | None:
@@ -254,7 +256,7 @@ def _token_span(parse: Parse, at: int) -> tuple[int, int] | None:
     return first, last
 
 
-def _is_free_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _is_removable_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     head = parse.heads[at]
     plain = parse.tags[at] == "JJ" and parse.lowers[at] not in NO_MODIFIER and parse.words[at].isalpha()
     noun = parse.tags[head] in ("NN", "NNS") and parse.lower_lemmas[head] not in NEEDS_MODIFIER
@@ -269,7 +271,7 @@ def _is_free_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     return plain and noun and alone and stands and before and beside and not linked
 
 
-def _is_free_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _is_removable_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether this is a number between an article, or a possessive, and the noun that it counts."""
     head = parse.heads[at]
     article = parse.lowers[at - 1] in ("the", "these", "those", "my", "your", "his", "her", "its", "our", "their")
@@ -277,7 +279,7 @@ def _is_free_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     return bool(at) and article and alone and parse.tags[head] == "NNS" and parse.lower_lemmas[head] not in TIMES
 
 
-def _is_free_noun(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _is_removable_noun(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether this is a noun that specifies the common noun after it: a concert hall is a hall."""
     head = parse.heads[at]
     plain = parse.tags[at] == "NN" and parse.tags[head] in ("NN", "NNS") and span == (at, at) and at + 1 == head
@@ -292,7 +294,7 @@ def _is_free_noun(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]
     return any(single in lexicon.members(wider) for sense in senses[:1] for wider in lexicon.hypernyms(sense.id))
 
 
-def _is_free_adverb(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _is_removable_adverb(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     head = parse.heads[at]
     if not STAYING.isdisjoint(parse.lowers[span[0] : span[1] + 1]) or parse.tags[at] not in ("RB",):
         return False
@@ -306,8 +308,8 @@ def _is_free_adverb(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     )  # fmt: skip
 
 
-def _is_free_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    head, cases = parse.heads[at], _cases(parse, at)
+def _is_removable_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    head, cases = parse.heads[at], _prepositions_of(parse, at)
     lemma = parse.lower_lemmas[head]
     if not COMPARING.isdisjoint(cases) or not NEGATIVE.isdisjoint(parse.lowers[span[0] : span[1] + 1]):
         return False
@@ -319,19 +321,19 @@ def _is_free_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, i
         return in_front or _is_between_commas(parse, span)
     if is_main and _is_afterthought(parse, at, span):
         return bool(cases) and cases.isdisjoint(NEVER_IN_FRONT)
-    if _is_time(parse, at) and (not cases or (len(cases) == 1 and cases <= OF_TIME)):
+    if _is_time_word(parse, at) and (not cases or (len(cases) == 1 and cases <= OF_TIME)):
         return lemma not in NEVER_WITHOUT_TIME and (parse.child(head, "cop") is None or parse.pos[head] == "ADJ")
-    return len(cases) == 1 and _is_free_by_case(lexicon, parse, at, next(iter(cases)))
+    return len(cases) == 1 and _is_removable_phrase_with(lexicon, parse, at, next(iter(cases)))
 
 
 def _is_afterthought(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether a phrase follows a comma, at the end of a clause that has its subject."""
     head = parse.heads[at]
-    last = _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
+    last = _is_between_commas(parse, span) and _is_sentence_end(parse, span[1] + 1)
     return at > head and last and _has_subject(parse, head)
 
 
-def _is_free_by_case(lexicon: Lexicon, parse: Parse, at: int, case: str) -> bool:
+def _is_removable_phrase_with(lexicon: Lexicon, parse: Parse, at: int, case: str) -> bool:
     """Whether the phrase's head needs no phrase with this preposition."""
     head = parse.heads[at]
     lemma = parse.lower_lemmas[head]
@@ -339,7 +341,7 @@ def _is_free_by_case(lexicon: Lexicon, parse: Parse, at: int, case: str) -> bool
         return at > head and lemma not in NEEDS_ADJUNCT | NEEDS_OBLIQUE and _is_transitive(lexicon, parse, head)
     if case not in PLACES_AND_TIMES:
         return False
-    if (measured := parse.child(head, "obj")) is not None and _is_time(parse, measured):
+    if (measured := parse.child(head, "obj")) is not None and _is_time_word(parse, measured):
         return False  # ten weeks at the top
     if parse.pos[head] == "ADJ":
         return parse.child(head, "cop") is not None and lemma not in BOUND_ADJECTIVES and at > head
@@ -353,11 +355,11 @@ def _has_subject(parse: Parse, head: int) -> bool:
     return parse.child(head, "nsubj", "expl", "csubj") is not None or parse.tags[head] == "VB"
 
 
-def _cases(parse: Parse, at: int) -> frozenset[str]:
+def _prepositions_of(parse: Parse, at: int) -> frozenset[str]:
     return frozenset(parse.lowers[i] for i in parse.children[at] if parse.bases[i] in ("case", "mark"))
 
 
-def _is_time(parse: Parse, at: int) -> bool:
+def _is_time_word(parse: Parse, at: int) -> bool:
     return parse.lower_lemmas[at] in TIMES
 
 
@@ -378,8 +380,8 @@ def _is_transitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
     return has and any(8 <= frame <= 11 for sense in senses for frame in sense.frames)
 
 
-def _is_free_nominal(parse: Parse, at: int) -> bool:
-    head, cases = parse.heads[at], _cases(parse, at)
+def _is_removable_noun_phrase(parse: Parse, at: int) -> bool:
+    head, cases = parse.heads[at], _prepositions_of(parse, at)
     if parse.pos[head] != "NOUN" or parse.lower_lemmas[head] in NEEDS_MODIFIER or at < head:
         return False
     is_named = parse.child(head, "det", "nmod:poss") is not None
@@ -390,7 +392,7 @@ def _has_no_negation(parse: Parse, at: int) -> bool:
     return NEGATIVE.isdisjoint(parse.lowers[i] for i in parse.subtree(at))
 
 
-def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _is_removable_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether this is a clause with a plain conjunction, or with "as" after a comma."""
     head, first = parse.heads[at], parse.lowers[span[0]]
     if span[0] == at and parse.tags[at] in ("VBG", "VBN") and parse.child(at, "nsubj", "nsubj:pass") is None:
@@ -403,13 +405,18 @@ def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     return _has_subject(parse, head) and not any(parse.lowers[i] == "it" for i in parse.children[head])
 
 
-def _says(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _names_speaker_at_end(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether this names the speaker of the rest, after a comma at the end: ", experts testified."."""
-    said = parse.lower_lemmas[at] in ASIDE and parse.child(at, "nsubj") is not None
-    return said and at > parse.heads[at] and _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
+    names_speaker = parse.lower_lemmas[at] in ASIDE and parse.child(at, "nsubj") is not None
+    return (
+        names_speaker
+        and at > parse.heads[at]
+        and _is_between_commas(parse, span)
+        and _is_sentence_end(parse, span[1] + 1)
+    )
 
 
-def _is_free_relative(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _is_removable_relative_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether this is a relative clause of a noun with its article, or a participle after one."""
     head = parse.heads[at]
     if parse.lowers[span[0]] in ("which", "who", "whose") and at > head and _is_between_commas(parse, span):
@@ -445,44 +452,46 @@ def _is_comma(parse: Parse, at: int) -> bool:
     return 0 <= at < len(parse) and parse.words[at] == ","
 
 
-def _is_end(parse: Parse, at: int) -> bool:
+def _is_sentence_end(parse: Parse, at: int) -> bool:
     """Whether the text, or a sentence of it, ends here."""
     return at >= len(parse) or parse.words[at] in (".", "!", "?")
 
 
 def _is_between_commas(parse: Parse, span: tuple[int, int]) -> bool:
     behind = span[1] + 1
-    return _is_comma(parse, span[0] - 1) and (_is_comma(parse, behind) or _is_end(parse, behind))
+    return _is_comma(parse, span[0] - 1) and (_is_comma(parse, behind) or _is_sentence_end(parse, behind))
 
 
-def _with_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUnit | None:
+def _include_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUnit | None:
     """The unit with its own commas; None if other punctuation touches it."""
     before, after = _is_comma(parse, first - 1), _is_comma(parse, last + 1)
-    if before and (after or _is_end(parse, last + 1)):
+    if before and (after or _is_sentence_end(parse, last + 1)):
         first -= 1
         last += after
-    elif after and (first == 0 or _is_end(parse, first - 1)):
+    elif after and (first == 0 or _is_sentence_end(parse, first - 1)):
         last += 1
     elif before or after:  # a comma that may separate clauses or list items
         return None
     if first and parse.words[first - 1] in ("(", "[", '"', "“", "'", "‘", ":", ";", "-", "–", "—", "``"):
         return None
-    if last + 1 < len(parse) and not (_is_end(parse, last + 1) or parse.words[last + 1][0].isalnum()):
+    if last + 1 < len(parse) and not (_is_sentence_end(parse, last + 1) or parse.words[last + 1][0].isalnum()):
         return None
     return RemovableUnit(first, last, kind)
 
 
-def _is_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+def _is_last_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     """Whether this is the last main clause, with its own subject, after a comma or semicolon."""
     head = parse.heads[at]
     marked = span[0] > 0 and parse.words[span[0] - 1] in (",", ";")
     linked = parse.words[span[0] - 1] == ";" or parse.lowers[span[0]] in LINKING | {"so"} if marked else False
-    ends = _is_end(parse, span[1] + 1) and [i for i in parse.children[head] if parse.bases[i] == "conj"][-1] == at
-    whole = all(_has_subject(parse, i) and _is_finite(parse, i) for i in (head, at))
+    ends = (
+        _is_sentence_end(parse, span[1] + 1) and [i for i in parse.children[head] if parse.bases[i] == "conj"][-1] == at
+    )
+    whole = all(_has_subject(parse, i) and _has_finite_verb(parse, i) for i in (head, at))
     return marked and linked and ends and whole and parse.heads[head] == head
 
 
-def _parts(parse: Parse, head: int, at: int) -> bool:
+def _are_separable_coordinates(parse: Parse, head: int, at: int) -> bool:
     """Whether the two are predicates, or objects and the like, but not subjects, which agree with the verb."""
     if parse.pos[head] == "VERB":
         opened = parse.bases[head] != "advcl" or parse.child(head, "mark") is not None
@@ -492,26 +501,28 @@ def _parts(parse: Parse, head: int, at: int) -> bool:
     return parse.bases[head] in ("obj", "obl") and verb not in SYMMETRIC and verb not in NEEDS_ADJUNCT
 
 
-def _around(parse: Parse) -> Iterator[RemovableUnit]:
+def _find_outer_clauses(parse: Parse) -> Iterator[RemovableUnit]:
     """The part before the clause that can be the sentence: "She knows that", or a first clause with its "and"."""
     root = next((i for i in range(len(parse)) if parse.heads[i] == i), None)
     if root is None or sum(parse.heads[i] == i for i in range(len(parse))) > 1:
         return
     for at in parse.children[root]:
         span = _token_span(parse, at)
-        if span and parse.bases[at] == "ccomp" and _is_said_after(parse, root, at, span):
+        if span and parse.bases[at] == "ccomp" and _ends_with_speaker(parse, root, at, span):
             yield RemovableUnit(span[1] + 1, root, "aside")
-        if span is None or at < root or not _is_end(parse, span[1] + 1) or span[1] + 2 != len(parse):
+        if span is None or at < root or not _is_sentence_end(parse, span[1] + 1) or span[1] + 2 != len(parse):
             continue
         marked = parse.bases[span[0]] == "mark"
         if (
             parse.child(at, "nsubj") is None
-            or not _is_finite(parse, at)
-            or _points_back(parse, span[0] + marked, span[1])
+            or not _has_finite_verb(parse, at)
+            or _refers_back(parse, span[0] + marked, span[1])
         ):
             continue
-        said = parse.lower_lemmas[root] in FACTIVE or (parse.lower_lemmas[root] in FEELING and parse.pos[root] == "ADJ")
-        if parse.bases[at] == "ccomp" and said and _is_plain_frame(parse, root):
+        is_factive = parse.lower_lemmas[root] in FACTIVE or (
+            parse.lower_lemmas[root] in FEELING and parse.pos[root] == "ADJ"
+        )
+        if parse.bases[at] == "ccomp" and is_factive and _is_plain_speaker_clause(parse, root):
             opened = parse.lowers[span[0]] == "that" and marked
             if opened or not marked:
                 yield RemovableUnit(0, span[0] - 1 + opened, "clause")
@@ -519,40 +530,45 @@ def _around(parse: Parse) -> Iterator[RemovableUnit]:
             yield RemovableUnit(0, span[0], "coordinate")
 
 
-def _is_said_after(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
+def _ends_with_speaker(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
     """Whether a text ends with the speaker of the rest, after a comma."""
-    ends = root + 2 == len(parse) and _is_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
+    ends = (
+        root + 2 == len(parse) and _is_sentence_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
+    )
     return (
-        ends and parse.lower_lemmas[root] in SAYING and parse.child(at, "nsubj") is not None and _is_finite(parse, at)
+        ends
+        and parse.lower_lemmas[root] in SAYING
+        and parse.child(at, "nsubj") is not None
+        and _has_finite_verb(parse, at)
     )
 
 
-def _is_finite(parse: Parse, at: int) -> bool:
+def _has_finite_verb(parse: Parse, at: int) -> bool:
     parts = [*(i for i in parse.children[at] if parse.bases[i] in ("aux", "cop")), at]
     return any(parse.tags[i] in ("VBD", "VBZ", "VBP", "MD") for i in parts)
 
 
-def _is_plain_frame(parse: Parse, root: int) -> bool:
+def _is_plain_speaker_clause(parse: Parse, root: int) -> bool:
     """Whether the speaker's clause is plain: no negation, question or modal."""
     here = [i for i in parse.children[root] if parse.bases[i] in ("aux", "advmod", "mark", "det")]
     if parse.pos[root] == "ADJ" and parse.child(root, "cop") is None:
         return False
-    return not here and _is_finite(parse, root) and parse.child(root, "nsubj", "csubj") is not None
+    return not here and _has_finite_verb(parse, root) and parse.child(root, "nsubj", "csubj") is not None
 
 
-def _sentences(parse: Parse) -> Iterator[RemovableUnit]:
+def _find_removable_sentences(parse: Parse) -> Iterator[RemovableUnit]:
     """Whole sentences of a text that has several, if the next one does not refer back to them."""
-    ends = [i for i in range(len(parse)) if _closes(parse, i)]
+    ends = [i for i in range(len(parse)) if _closes_sentence(parse, i)]
     spans = [(0 if not k else ends[k - 1] + 1, end) for k, end in enumerate(ends)]
     if len(spans) < 2 or spans[-1][1] != len(parse) - 1:
         return
     for k, (first, last) in enumerate(spans):
         behind = spans[k + 1 : k + 2]
-        if last - first >= 2 and not any(_points_back(parse, a, b) for a, b in behind):
+        if last - first >= 2 and not any(_refers_back(parse, a, b) for a, b in behind):
             yield RemovableUnit(first, last, "sentence")
 
 
-def _closes(parse: Parse, at: int) -> bool:
+def _closes_sentence(parse: Parse, at: int) -> bool:
     if parse.words[at] not in (".", "!", "?"):
         return False
     return at + 1 == len(parse) or (
@@ -560,23 +576,23 @@ def _closes(parse: Parse, at: int) -> bool:
     )
 
 
-def _points_back(parse: Parse, first: int, last: int) -> bool:
-    return any(parse.lowers[i] in BACK and not _is_empty(parse, i) for i in range(first, last + 1))
+def _refers_back(parse: Parse, first: int, last: int) -> bool:
+    return any(parse.lowers[i] in BACK and not _is_expletive_or_conjunction(parse, i) for i in range(first, last + 1))
 
 
-def _is_empty(parse: Parse, at: int) -> bool:
+def _is_expletive_or_conjunction(parse: Parse, at: int) -> bool:
     """Whether the word is an expletive or a conjunction: "it" in "it rained", "that" before a clause."""
     if parse.lowers[at] == "that":
         return parse.tags[at] in ("IN", "WDT")
     return parse.bases[at] == "expl"
 
 
-def has_verb(parse: Parse) -> bool:
+def has_finite_verb(parse: Parse) -> bool:
     """Whether a text has a finite verb, including a request's."""
     return any(tag in ("VBD", "VBZ", "VBP", "MD", "VB") for tag in parse.tags)
 
 
-def is_whole(parse: Parse) -> bool:
+def has_balanced_punctuation(parse: Parse) -> bool:
     """Whether a text's brackets and quotation marks come in pairs, and no punctuation is misplaced."""
     text = parse.text
     if any(text.count(a) != text.count(b) for a, b in PAIRED.items()) or text.count('"') % 2:

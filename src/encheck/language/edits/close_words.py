@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from encheck.language.edits.substitutes import Expressions
-from encheck.language.lexicon.protocol import Lexicon
+from encheck.language.lexicon.lexicon import Lexicon
 from encheck.language.parse import Parse
 from encheck.types import Edit
 
@@ -51,7 +51,7 @@ class CloseWords(NamedTuple):
     place: Place
 
 
-def _fits(place: Place, lexicon: Lexicon, parse: Parse, at: int, new: str) -> bool:
+def _fits_place(place: Place, lexicon: Lexicon, parse: Parse, at: int, new: str) -> bool:
     """Whether the other word fits for any meaning of the sentence, judging by tags, neighbours and other words."""
     word, head = parse.lowers[at], parse.heads[at]
     before = parse.lowers[at - 1] if at else ""
@@ -164,12 +164,12 @@ for _sets, _tags, _place in TABLE:
                 BY_WORD.setdefault(_word, []).append(_row)
 
 
-def close_words(lexicon: Lexicon, expressions: Expressions, parse: Parse) -> Iterator[Edit]:
+def find_close_word_edits(lexicon: Lexicon, expressions: Expressions, parse: Parse) -> Iterator[Edit]:
     """The edits of one word that change the meaning by a few letters."""
     for at, word in enumerate(parse.words):
         known = word if word in BY_WORD or (word.isupper() and len(word) > 1) else word.lower()
         rows = [row for row in BY_WORD.get(known, ()) if parse.tags[at] in row.tags]
-        if not rows or expressions.hold(parse, at):
+        if not rows or expressions.contain(parse, at):
             continue
         # It is not joined to another word, occurs once in the text, and is not part of a longer name.
         around = (parse.text[: parse.starts[at]][-1:], parse.text[parse.ends[at] :][:1])
@@ -179,6 +179,6 @@ def close_words(lexicon: Lexicon, expressions: Expressions, parse: Parse) -> Ite
             continue
         for row in rows:
             for new in row.words:
-                if new != known and _fits(row.place, lexicon, parse, at, new):
+                if new != known and _fits_place(row.place, lexicon, parse, at, new):
                     written = new.capitalize() if word[0].isupper() else new
                     yield Edit(parse.starts[at], parse.ends[at], written)

@@ -11,31 +11,32 @@ from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from encheck.language.lexicon.protocol import Pos
-from encheck.language.parse import Parse, first_word, mask
+from encheck.language.lexicon.lexicon import Pos
+from encheck.language.parse import Parse, first_word_of_sentence, relation_bits
 
 DEGREE = {"very", "so", "too", "more", "most", "less", "least", "as", "quite", "rather", "fairly", "extremely", "how"}
 ARTICLES = {"a", "an", "one", "each", "every", "another"}
 COMPARED = {"JJR", "JJS", "RBR", "RBS"}
 MEASURES = {"percent", "%", "cent", "point", "pence", "cents", "points"}
-PASSIVE, OBJECT, COPULA, NUMBER = mask("nsubj:pass", "aux:pass"), mask("obj"), mask("cop"), mask("nummod")
-CLAUSE, PHRASE = mask("ccomp", "parataxis"), mask("obl", "nmod", "advcl", "acl")
+PASSIVE, OBJECT, COPULA, NUMBER = (
+    relation_bits("nsubj:pass", "aux:pass"),
+    relation_bits("obj"),
+    relation_bits("cop"),
+    relation_bits("nummod"),
+)
+CLAUSE, PHRASE = relation_bits("ccomp", "parataxis"), relation_bits("obl", "nmod", "advcl", "acl")
+ADVERBIAL = ("advmod", "obl")
+OPEN_CLAUSE = relation_bits("xcomp")
 Condition = Callable[[Parse, int], bool]
 
 
-def base_of(dep: str) -> str:
+def strip_subtype(dep: str) -> str:
     """The relation without its subtype."""
     return dep.partition(":")[0]
 
 
-def _has(*deps: str) -> Condition:
-    """Whether it has a dependent by one of these relations."""
-    wanted = mask(*deps)
-    return lambda parse, at: parse.below[at] & wanted != 0
-
-
-def _object(parse: Parse, at: int) -> bool:
-    below = parse.below[at]
+def _has_object(parse: Parse, at: int) -> bool:
+    below = parse.dependent_relations[at]
     if below & PASSIVE or not below & OBJECT:
         return below & PASSIVE != 0
     # An amount by which something changes: "rose 48 percent", "gained $2.57".
@@ -51,7 +52,7 @@ def _object(parse: Parse, at: int) -> bool:
     )
 
 
-def _object_gap(parse: Parse, at: int) -> bool:
+def _is_missing_object(parse: Parse, at: int) -> bool:
     """Whether a verb heads a relative clause whose subject is a different word: "the game (that) they won".
 
     The missing word is taken to be its object, unless a relative adverb opens the clause ("where they won"), or a
@@ -64,12 +65,12 @@ def _object_gap(parse: Parse, at: int) -> bool:
     return subject is not None and parse.tags[subject] not in ("WP", "WDT") and not adverb
 
 
-def _prepositional(parse: Parse, at: int) -> bool:
+def _has_prepositional_phrase(parse: Parse, at: int) -> bool:
     """Whether a prepositional phrase follows: for a verb anywhere in the clause, otherwise right after the word.
 
     A date or time after a verb does not count, since any verb can have it.
     """
-    if not parse.below[at] & PHRASE:
+    if not parse.dependent_relations[at] & PHRASE:
         return False
     verb = parse.pos[at] == "VERB"
     return any(
@@ -81,54 +82,46 @@ def _prepositional(parse: Parse, at: int) -> bool:
     )
 
 
-def _modifies(parse: Parse, at: int, *pos: str) -> bool:
-    return parse.bases[at] in ("advmod", "obl") and parse.pos[parse.heads[at]] in pos
-
-
-def _of_sentence(parse: Parse, at: int) -> bool:
+def _modifies_sentence(parse: Parse, at: int) -> bool:
     after = at + 1 < len(parse) and parse.words[at + 1] == ","
-    return after and (at == first_word(parse, at) or parse.words[at - 1] == ",")
-
-
-def _with_plain_object(parse: Parse, at: int) -> bool:
-    """Whether the object is a common noun after the verb."""
-    thing = parse.child(at, "obj")
-    return thing is not None and thing > at and parse.pos[thing] == "NOUN"
+    return after and (at == first_word_of_sentence(parse, at) or parse.words[at - 1] == ",")
 
 
 PLAIN = frozenset({"inf", "grad", "compl", "last"})  # read by fits and by the generators
 REFUSED: Mapping[str, int] = {  # dependents that the word may not have
-    "noclause": mask("ccomp", "parataxis", "xcomp"),
-    "nocomp": mask("compound"),
-    "bare": mask("det", "amod", "compound", "nummod", "nmod", "acl"),
-    "noamod": mask("amod"),
+    "noclause": relation_bits("ccomp", "parataxis", "xcomp"),
+    "nocomp": relation_bits("compound"),
+    "bare": relation_bits("det", "amod", "compound", "nummod", "nmod", "acl"),
+    "noamod": relation_bits("amod"),
 }
 CONDITIONS: Mapping[str, Condition] = {
-    "obj": _object,
-    "noobj": lambda p, i: not (_object(p, i) or _object_gap(p, i)),
-    "clause": lambda p, i: p.below[i] & CLAUSE != 0 or p.bases[i] == "parataxis",
+    "obj": _has_object,
+    "noobj": lambda p, i: not (_has_object(p, i) or _is_missing_object(p, i)),
+    "clause": lambda p, i: p.dependent_relations[i] & CLAUSE != 0 or p.bases[i] == "parataxis",
     "noclause": lambda p, i: p.bases[i] != "parataxis",  # in addition to REFUSED
-    "noprep": lambda p, i: not _prepositional(p, i),
+    "noprep": lambda p, i: not _has_prepositional_phrase(p, i),
     "attr": lambda p, i: p.bases[i] == "amod" and p.heads[i] > i,
-    "pred": lambda p, i: p.below[i] & COPULA != 0 or p.bases[i] == "xcomp",
-    "count": lambda p, i: p.tags[i] == "NNS" or p.below[i] & NUMBER != 0,
+    "pred": lambda p, i: p.dependent_relations[i] & COPULA != 0 or p.bases[i] == "xcomp",
+    "count": lambda p, i: p.tags[i] == "NNS" or p.dependent_relations[i] & NUMBER != 0,
     "mass": lambda p, i: p.tags[i] == "NN" and not any(p.lowers[j] in ARTICLES for j in p.children[i]),
-    "verb": lambda p, i: _modifies(p, i, "VERB"),
-    "adj": lambda p, i: _modifies(p, i, "ADJ", "ADV", "NUM"),
-    "sent": _of_sentence,
+    "verb": lambda p, i: p.bases[i] in ADVERBIAL and p.pos[p.heads[i]] == "VERB",
+    "adj": lambda p, i: p.bases[i] in ADVERBIAL and p.pos[p.heads[i]] in ("ADJ", "ADV", "NUM"),
+    "sent": _modifies_sentence,
     "sup": lambda p, i: p.tags[i] == "JJS" or any(p.tags[j] == "JJS" for j in p.children[i]),
-    "bareobj": _with_plain_object,
+    "bareobj": lambda p, i: (thing := p.child(i, "obj")) is not None and thing > i and p.pos[thing] == "NOUN",
     "toinf": lambda p, i: any(p.bases[j] == "acl" and p.tags[j] == "VB" for j in p.children[i]),
     "nmod": lambda p, i: p.deps[i] == "case" and p.bases[p.heads[i]] == "nmod",
-    "xcomp": _has("xcomp"),
-    "follows": lambda p, i: p.below[i] & CLAUSE != 0 and any(p.bases[j] == "ccomp" and j > i for j in p.children[i]),
+    "xcomp": lambda p, i: p.dependent_relations[i] & OPEN_CLAUSE != 0,
+    "follows": lambda p, i: (
+        p.dependent_relations[i] & CLAUSE != 0 and any(p.bases[j] == "ccomp" and j > i for j in p.children[i])
+    ),
 }
 
 Place = Callable[[frozenset[str], bool], Condition]  # (words, wanted): whether one of them must or must not be there
 
 
-def _beside(column: str, step: int = 0) -> Place:
-    """The entry of a column so many tokens after the word."""
+def _test_neighbour(column: str, step: int = 0) -> Place:
+    """Return the test whether the token `step` places after the word has one of some entries in this column."""
     read = attrgetter(column)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
@@ -141,19 +134,19 @@ def _beside(column: str, step: int = 0) -> Place:
     return place
 
 
-def _at_head(column: str) -> Place:
-    """The entry of a column for the word's head."""
+def _test_head(column: str) -> Place:
+    """Return the test whether the word's head has one of some entries in this column."""
     read = attrgetter(column)
     return lambda words, wanted: lambda parse, at: (read(parse)[parse.heads[at]] in words) is wanted
 
 
-def _lemmas_below(*deps: str) -> Place:
-    """The lemmas of the word's dependents by one of these relations."""
-    hanging = mask(*deps)
+def _test_dependents(*deps: str) -> Place:
+    """Return the test whether a dependent by one of these relations has one of some lemmas."""
+    hanging = relation_bits(*deps)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
         def holds(parse: Parse, at: int) -> bool:
-            if parse.below[at] & hanging:
+            if parse.dependent_relations[at] & hanging:
                 for i in parse.children[at]:
                     if parse.lower_lemmas[i] in words and parse.deps[i] in deps:
                         return wanted
@@ -164,41 +157,41 @@ def _lemmas_below(*deps: str) -> Place:
     return place
 
 
-_SUBJECT, _HEAD = _lemmas_below("nsubj"), _at_head("lower_lemmas")
+_SUBJECT, _HEAD = _test_dependents("nsubj"), _test_head("lower_lemmas")
 
 
-def _noun(words: frozenset[str], wanted: bool) -> Condition:
-    """The noun that an adjective describes, after it or through a copula."""
+def _test_described_noun(words: frozenset[str], wanted: bool) -> Condition:
+    """Test the lemma of the noun that an adjective describes, after it or through a copula."""
     head, subject = _HEAD(words, wanted), _SUBJECT(words, wanted)
     return lambda parse, at: (head if parse.bases[at] == "amod" else subject)(parse, at)
 
 
 PLACES: Mapping[str, Place] = {
-    "next": _beside("lowers", 1),
-    "prev": _beside("lowers", -1),
-    "before": _beside("lowers", -2),
-    "nexttag": _beside("tags", 1),
+    "next": _test_neighbour("lowers", 1),
+    "prev": _test_neighbour("lowers", -1),
+    "before": _test_neighbour("lowers", -2),
+    "nexttag": _test_neighbour("tags", 1),
     "has": lambda words, wanted: lambda parse, _: words.isdisjoint(parse.lower_words) is not wanted,
-    "tag": _beside("tags"),
-    "obj": _lemmas_below("obj", "nsubj:pass"),
+    "tag": _test_neighbour("tags"),
+    "obj": _test_dependents("obj", "nsubj:pass"),
     "subj": _SUBJECT,
-    "obl": _lemmas_below("obl"),
-    "noun": _noun,
+    "obl": _test_dependents("obl"),
+    "noun": _test_described_noun,
     "head": _HEAD,
-    "headtag": _at_head("tags"),
-    "dep": _beside("bases"),
+    "headtag": _test_head("tags"),
+    "dep": _test_neighbour("bases"),
 }
 
 
 class Requirements(NamedTuple):
-    """The requirements of flags on a place: relations that the word's dependents may not have, and further tests."""
+    """What flags require of a token: the relations that its dependents may not have, and further tests."""
 
     refused: int
     conditions: tuple[Condition, ...]
 
-    def hold(self, parse: Parse, at: int) -> bool:
-        """Whether the place meets the requirements."""
-        if parse.below[at] & self.refused:
+    def are_met(self, parse: Parse, at: int) -> bool:
+        """Whether the token at `at` meets the requirements."""
+        if parse.dependent_relations[at] & self.refused:
             return False
         for condition in self.conditions:  # noqa: SIM110 - asked of every place, and this is faster
             if not condition(parse, at):
@@ -207,8 +200,8 @@ class Requirements(NamedTuple):
 
 
 @cache
-def requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
-    """The requirements of a substitute of this part of speech with these flags; ValueError for an unknown flag.
+def parse_requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
+    """Return the requirements of a substitute of this part of speech with these flags; ValueError for an unknown flag.
 
     Without `inf` a verb may not have an infinitive, without `grad` an adjective or adverb may not be compared or
     intensified; a verb with two objects is never replaced. Without a part of speech, only the flags' requirements.
@@ -229,12 +222,10 @@ def requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
             words = frozenset(listed.replace("COMMA", ",").split("|"))
             conditions.append(PLACES[place.rstrip("!")](words, not place.endswith("!")))
     if pos == "v":
-        refused |= mask("iobj") if "inf" in flags else mask("iobj", "xcomp")
+        refused |= relation_bits("iobj") if "inf" in flags else relation_bits("iobj", "xcomp")
     if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")):
-        conditions.append(_is_plain_degree)
+        # neither compared nor intensified
+        conditions.append(
+            lambda p, i: p.tags[i] not in COMPARED and not any(p.lowers[j] in DEGREE for j in p.children[i])
+        )
     return Requirements(refused, tuple(conditions))
-
-
-def _is_plain_degree(parse: Parse, at: int) -> bool:
-    """Whether an adjective or adverb is neither compared nor intensified."""
-    return parse.tags[at] not in COMPARED and not any(parse.lowers[i] in DEGREE for i in parse.children[at])

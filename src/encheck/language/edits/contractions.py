@@ -30,19 +30,19 @@ LONG = [
 LONGEST = [*LONG, (re.compile(r"\b(it|that|there|here)['’]s\b", re.IGNORECASE), r"\1 is")]
 
 
-def contractions(text: str) -> Iterator[Edit]:
+def find_contraction_edits(text: str) -> Iterator[Edit]:
     """The edits that expand the text's contractions, or contract it if it has none.
 
-    >>> [(e.start, e.end, e.text) for e in contractions("They do not know that I am late.")]
+    >>> [(e.start, e.end, e.text) for e in find_contraction_edits("They do not know that I am late.")]
     [(5, 11, "don't"), (22, 26, "I'm")]
     """
-    yield from _edits(text, LONG) or _edits(text, SHORT)
+    yield from _find_edits(text, LONG) or _find_edits(text, SHORT)
 
 
-def expanded(text: str) -> str:
+def expand_contractions(text: str) -> str:
     """The text with expanded contractions.
 
-    >>> expanded("We can't say that they're wrong.")
+    >>> expand_contractions("We can't say that they're wrong.")
     'We cannot say that they are wrong.'
     """
     if "'" not in text and "’" not in text:
@@ -52,7 +52,7 @@ def expanded(text: str) -> str:
     return text
 
 
-def _edits(text: str, rules: list[tuple[re.Pattern[str], str]]) -> list[Edit]:
+def _find_edits(text: str, rules: list[tuple[re.Pattern[str], str]]) -> list[Edit]:
     match = [Edit(m.start(), m.end(), m.expand(put)) for pattern, put in rules for m in pattern.finditer(text)]
     match.sort(key=lambda edit: edit.start)
     return [e for i, e in enumerate(match) if i == 0 or e.start >= match[i - 1].end]

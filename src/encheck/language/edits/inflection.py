@@ -4,8 +4,8 @@ Only attested forms are returned: the table next to this file compares LemmInfle
 forms, the treebank and the regular patterns (lab/recipes/build_inflections.py). Doubtful forms are refused, and the
 caller leaves the word unchanged.
 
-`regular` handles words that are on no list, so it refuses ambiguous patterns: *potato* and *photo*, *visited* and
-*admitted*, *stomachs* and *coaches*.
+`inflect_by_rule` handles words that are on no list, so it refuses ambiguous patterns: *potato* and *photo*, *visited*
+and *admitted*, *stomachs* and *coaches*.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import re
 from functools import cache
 from importlib import resources
 
-from encheck.language.lexicon.embedded import EmbeddedLexicon
-from encheck.language.lexicon.protocol import Pos
+from encheck.language.lexicon.lexicon import EmbeddedLexicon, Pos
 
 SIBILANT = re.compile(r"(?:s|x|z|sh|ch)$")
 CONSONANT_Y = re.compile(r"[^aeiou]y$")
@@ -28,10 +27,10 @@ ENDINGS = {"VBD": "ed", "VBN": "ed", "VBG": "ing", "JJR": "er", "RBR": "er", "JJ
 SHORT_COMPARED = re.compile(r"[^aeiou]y$|le$|er$|ow$")
 
 
-def syllables(word: str) -> int:
+def count_syllables(word: str) -> int:
     """Estimate a word's syllables from its letters.
 
-    >>> [syllables(w) for w in ("big", "like", "happy", "simple", "interesting", "tired")]
+    >>> [count_syllables(w) for w in ("big", "like", "happy", "simple", "interesting", "tired")]
     [1, 1, 2, 2, 4, 2]
     """
     spoken = re.sub(r"(?<=[^aeiouyl])e$", "", word)
@@ -39,68 +38,68 @@ def syllables(word: str) -> int:
     return max(1, len(re.findall(r"[aeiouy]+", spoken)))
 
 
-def regular(lemma: str, tag: str) -> str | None:
+def inflect_by_rule(lemma: str, tag: str) -> str | None:
     """The form of a lower-case lemma for a Penn tag, if a rule is certain, otherwise None.
 
-    >>> regular("study", "VBD"), regular("stop", "VBG"), regular("box", "NNS")
+    >>> inflect_by_rule("study", "VBD"), inflect_by_rule("stop", "VBG"), inflect_by_rule("box", "NNS")
     ('studied', 'stopping', 'boxes')
-    >>> regular("admit", "VBD"), regular("photo", "NNS"), regular("big", "JJR")
+    >>> inflect_by_rule("admit", "VBD"), inflect_by_rule("photo", "NNS"), inflect_by_rule("big", "JJR")
     (None, None, None)
     """
     if not re.search(r"[aeiouy]", lemma) or len(lemma) < 2:
         return None
     if tag in ("NNS", "VBZ"):
-        return None if tag == "NNS" and UNSURE_PLURAL.search(lemma) else with_s(lemma)
+        return None if tag == "NNS" and UNSURE_PLURAL.search(lemma) else add_s(lemma)
     if tag in ("VBD", "VBN", "VBG") and not CLOSED.search(lemma):
-        return with_suffix(lemma, "ing" if tag == "VBG" else "ed")
-    if tag in ("VBD", "VBN", "VBG") and syllables(lemma) == 1:
+        return add_suffix(lemma, "ing" if tag == "VBG" else "ed")
+    if tag in ("VBD", "VBN", "VBG") and count_syllables(lemma) == 1:
         return lemma + lemma[-1] + ("ing" if tag == "VBG" else "ed")
     return None
 
 
-def candidates(lemma: str, tag: str) -> frozenset[str]:
+def list_possible_forms(lemma: str, tag: str) -> frozenset[str]:
     """All forms by patterns that fit the lemma; a list decides which of them it really has.
 
     Comparatives only for words that certainly take -er: with one syllable, or two with -y, -le, -er, -ow.
 
-    >>> sorted(candidates("admit", "VBD")), sorted(candidates("let", "VBD"))
+    >>> sorted(list_possible_forms("admit", "VBD")), sorted(list_possible_forms("let", "VBD"))
     (['admit', 'admited', 'admitted'], ['let', 'leted', 'letted'])
-    >>> sorted(candidates("big", "JJR")), candidates("interesting", "JJR")
+    >>> sorted(list_possible_forms("big", "JJR")), list_possible_forms("interesting", "JJR")
     (['biger', 'bigger'], frozenset())
-    >>> sorted(candidates("larva", "NNS")), sorted(candidates("fireman", "NNS"))
+    >>> sorted(list_possible_forms("larva", "NNS")), sorted(list_possible_forms("fireman", "NNS"))
     (['larvae', 'larvas'], ['firemans', 'firemen'])
     """
     if tag in ("NNS", "VBZ"):
-        forms = {with_s(lemma), lemma + "s", *([lemma + "es"] if lemma[-1] in "osz" else [])}
+        forms = {add_s(lemma), lemma + "s", *([lemma + "es"] if lemma[-1] in "osz" else [])}
         return frozenset(forms | {lemma[: -len(a)] + b for a, b in CLASSICAL if tag == "NNS" and lemma.endswith(a)})
-    if tag[0] in "JR" and not compares(lemma):
+    if tag[0] in "JR" and not takes_er(lemma):
         return frozenset()
     ending = ENDINGS[tag]
-    forms = {with_suffix(lemma, ending), *([lemma + lemma[-1] + ending] if CLOSED.search(lemma) else [])}
+    forms = {add_suffix(lemma, ending), *([lemma + lemma[-1] + ending] if CLOSED.search(lemma) else [])}
     unchanged = tag in ("VBD", "VBN") and lemma[-1] in "td"
     kept_e = tag == "VBG" and lemma.endswith(("ge", "oe", "ue", "ye"))
     return frozenset(forms | ({lemma} if unchanged else set()) | ({lemma + "ing"} if kept_e else set()))
 
 
-def compares(lemma: str) -> bool:
+def takes_er(lemma: str) -> bool:
     """Whether an adjective is short enough to certainly take -er."""
-    count = syllables(lemma)
+    count = count_syllables(lemma)
     return count == 1 or (count == 2 and bool(SHORT_COMPARED.search(lemma)))
 
 
-def with_s(lemma: str) -> str:
+def add_s(lemma: str) -> str:
     """The lemma with -s, -es or -ies."""
     if CONSONANT_Y.search(lemma):
         return lemma[:-1] + "ies"
     return lemma + ("es" if SIBILANT.search(lemma) else "s")
 
 
-def with_suffix(lemma: str, suffix: str) -> str:
+def add_suffix(lemma: str, suffix: str) -> str:
     """The lemma with -ed, -ing, -er or -est, without doubling consonants.
 
-    >>> with_suffix("die", "ing"), with_suffix("agree", "ed"), with_suffix("large", "er"), with_suffix("happy", "est")
+    >>> add_suffix("die", "ing"), add_suffix("agree", "ed"), add_suffix("large", "er"), add_suffix("happy", "est")
     ('dying', 'agreed', 'larger', 'happiest')
-    >>> with_suffix("mimic", "ing")
+    >>> add_suffix("mimic", "ing")
     'mimicking'
     """
     if lemma.endswith("ic"):
@@ -137,7 +136,7 @@ CLITIC = re.compile(r"(?i)(?<=\w)(?:['’](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
 WORD = re.compile(r"[a-z]+")
 
 
-def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> str | None:
+def inflect_like(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> str | None:
     """Inflect the lemma for the Penn tag, in the style of the word `like` that it replaces; None if refused.
 
     The result has the letter case of `like` (lower, Capitalised, ALL CAPITALS) and its clitic ("'s", "'re"). With
@@ -145,22 +144,22 @@ def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> st
     are auxiliaries, letters in mixed case, several words, negated auxiliaries ("n't"), words that the lexicon lacks in
     that part of speech, and forms that are not attested.
 
-    >>> inflect("seek", "VBD", like="Wanted")
+    >>> inflect_like("seek", "VBD", like="Wanted")
     'Sought'
-    >>> inflect("quick", "JJR", like="FASTER"), inflect("mate", "NN", like="friend's")
+    >>> inflect_like("quick", "JJR", like="FASTER"), inflect_like("mate", "NN", like="friend's")
     ('QUICKER', "mate's")
-    >>> inflect("interesting", "JJR", like="duller")
-    >>> inflect("interesting", "JJR", like="duller", periphrasis=True)
+    >>> inflect_like("interesting", "JJR", like="duller")
+    >>> inflect_like("interesting", "JJR", like="duller", periphrasis=True)
     'more interesting'
-    >>> inflect("be", "VBZ", like="exists")
+    >>> inflect_like("be", "VBZ", like="exists")
     """
     host, clitic = split_clitic(like)
-    form = inflected(lemma, tag)
-    if form is None and periphrasis and tag in DEGREE and (base := inflected(lemma, BASE_OF[tag])):
+    form = inflect(lemma, tag)
+    if form is None and periphrasis and tag in DEGREE and (base := inflect(lemma, BASE_OF[tag])):
         form = f"{DEGREE[tag]} {base}"
     if form is None:
         return None
-    written = in_case_of(form, host)
+    written = match_case(form, host)
     if written is None:
         return None
     # A bare apostrophe follows a plural in -s only: the dogs' bowl, the men's bowl.
@@ -169,40 +168,40 @@ def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> st
     return written + clitic
 
 
-def formed(lemma: str, tag: str, *, like: str) -> str | None:
+def inflect_or_keep_like(lemma: str, tag: str, *, like: str) -> str | None:
     """The replacement for the word `like`: the lemma inflected for the tag, or uninflected if the tag needs no form.
 
     It has two words if a degree has no form ("more expensive").
     """
-    return in_case_of(lemma, like) if tag in UNINFLECTED else inflect(lemma, tag, like=like, periphrasis=True)
+    return match_case(lemma, like) if tag in UNINFLECTED else inflect_like(lemma, tag, like=like, periphrasis=True)
 
 
 @cache
-def inflected(lemma: str, tag: str) -> str | None:
+def inflect(lemma: str, tag: str) -> str | None:
     """The form of a lemma for a Penn tag, in the lemma's own case; None if it is refused."""
     pos = PARTS_OF_SPEECH.get(tag)
-    if pos is None or (pos == "v" and lemma.lower() in AUXILIARIES) or not EmbeddedLexicon.opened().senses(lemma, pos):
+    if pos is None or (pos == "v" and lemma.lower() in AUXILIARIES) or not EmbeddedLexicon.shared().senses(lemma, pos):
         return None
-    listed = table().get((lemma, pos), {}).get(tag)
+    listed = load_inflections().get((lemma, pos), {}).get(tag)
     if listed is not None:
         return None if listed == REFUSED else listed
     if tag in BASE:
         return lemma if "_" not in lemma else None
-    return regular(lemma, tag) if WORD.fullmatch(lemma) else None
+    return inflect_by_rule(lemma, tag) if WORD.fullmatch(lemma) else None
 
 
-def is_form_of(word: str, verb: str, tag: str, *, but: str) -> bool:
+def is_form_of(word: str, verb: str, tag: str, *, not_tag: str) -> bool:
     """Whether a word is this form of an irregular verb and not the other form.
 
     >>> is_form_of("rose", "rise", "VBD", but="VBN"), is_form_of("told", "tell", "VBD", but="VBN")
     (True, False)
     """
-    forms = table().get((verb, "v"), {})
-    return forms.get(tag) == word != forms.get(but, word)
+    forms = load_inflections().get((verb, "v"), {})
+    return forms.get(tag) == word != forms.get(not_tag, word)
 
 
 @cache
-def table() -> dict[tuple[str, str], dict[str, str]]:
+def load_inflections() -> dict[tuple[str, str], dict[str, str]]:
     """(lemma, part of speech) -> tag -> form, for forms without a rule; "-" for a refused form.
 
     A line of the file: part of speech, lemma, and a form for each tag of COLUMNS; an empty form follows the rule.
@@ -222,14 +221,14 @@ def split_clitic(word: str) -> tuple[str, str]:
     return (word[: match.start()], match.group()) if match else (word, "")
 
 
-def in_case_of(form: str, like: str) -> str | None:
+def match_case(form: str, like: str) -> str | None:
     """The form in the letter case of `like`; None if that is mixed or has signs other than a hyphen.
 
     The form's own capitals stay.
 
-    >>> in_case_of("swift", "Fast"), in_case_of("swift", "FAST"), in_case_of("Christian", "pious")
+    >>> match_case("swift", "Fast"), match_case("swift", "FAST"), match_case("Christian", "pious")
     ('Swift', 'SWIFT', 'Christian')
-    >>> in_case_of("swift", "iPhone"), in_case_of("swift", "n't")
+    >>> match_case("swift", "iPhone"), match_case("swift", "n't")
     (None, None)
     """
     if not like.replace("-", "").isalpha():

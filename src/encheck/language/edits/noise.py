@@ -18,92 +18,84 @@ from string import ascii_lowercase
 from typing import NamedTuple
 
 from encheck.language.edits.substitutes import Expressions
-from encheck.language.lexicon.embedded import EmbeddedLexicon
-from encheck.language.lexicon.protocol import PARTS, Lexicon
+from encheck.language.lexicon.lexicon import PARTS, EmbeddedLexicon, Lexicon
 from encheck.language.parse import Parse
-from encheck.language.prose import left_spans
+from encheck.language.prose import find_unedited_spans
 from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit
 
 ROWS = ("qwertyuiop", " asdfghjkl", "  zxcvbnm")  # each row is half a key to the right of the row above
-SHORTEST = 5  # letters: shorter words are too like other words
+MIN_TYPABLE_LETTERS = 5  # letters: shorter words are too like other words
 STAYING = frozenset("NNP NNPS CD FW UH SYM ADD AFX GW LS XX".split())
 COARSE = ("cunt", "fuck", "shit", "cock", "dick", "fag", "slut", "piss", "rape", "nig", "anal", "whore", "tits", "arse")
 GAP, LETTERS = "\0", frozenset(ascii_lowercase)
 JOINERS = "-\u2010\u2011\u2013/'’@#_&.\\"
 
 
-def _neighbours() -> dict[str, str]:
+def _find_keyboard_neighbours() -> dict[str, str]:
     """Letter -> its neighbours on a QWERTY keyboard, in its own row and the next ones."""
-    beside: dict[str, set[str]] = {letter: set() for letter in ascii_lowercase}
+    neighbours: dict[str, set[str]] = {letter: set() for letter in ascii_lowercase}
     for row in ROWS:
         for one, other in pairwise(row.strip()):
-            beside[one].add(other)
-            beside[other].add(one)
+            neighbours[one].add(other)
+            neighbours[other].add(one)
     for above, below in pairwise(row.strip() for row in ROWS):
         for i, letter in enumerate(below):
             for other in above[i : i + 2]:
-                beside[letter].add(other)
-                beside[other].add(letter)
-    return {letter: "".join(sorted(found)) for letter, found in beside.items()}
+                neighbours[letter].add(other)
+                neighbours[other].add(letter)
+    return {letter: "".join(sorted(letters)) for letter, letters in neighbours.items()}
 
 
-NEIGHBOURS = _neighbours()
+NEIGHBOURS = _find_keyboard_neighbours()
 
 
-def _keyboard(word: str) -> Iterator[str]:
-    for i in range(1, len(word)):
-        yield from (f"{word[:i]}{other}{word[i + 1 :]}" for other in NEIGHBOURS[word[i]] if other != word[i - 1])
+TYPOS = ("keyboard", "transposition", "missing")  # kinds
 
 
-def _transposition(word: str) -> Iterator[str]:
-    for i in range(1, len(word) - 1):
-        if word[i] != word[i + 1]:
-            yield f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}"
+def list_typos(word: str, kind: str) -> Iterator[str]:
+    """All typing errors of a kind in a word, none of them in its first letter."""
+    for i in range(1, len(word) - (kind != "keyboard")):
+        head, letter, rest = word[:i], word[i], word[i + 1 :]
+        if kind == "keyboard":
+            yield from (f"{head}{other}{rest}" for other in NEIGHBOURS[letter] if other != word[i - 1])
+        elif kind == "missing":
+            yield f"{head}{rest}"
+        elif letter != rest[0]:
+            yield f"{head}{rest[0]}{letter}{rest[1:]}"
 
 
-def _missing(word: str) -> Iterator[str]:
-    yield from (f"{word[:i]}{word[i + 1 :]}" for i in range(1, len(word) - 1))
-
-
-SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
-    "keyboard": _keyboard,
-    "transposition": _transposition,
-    "missing": _missing,
-}
-
-
-def slip(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
+def draw_typo(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
     """A typing error of this kind in a lower-case word, or None.
 
     It is not a word, and no other common word is as near to it.
 
     >>> from random import Random
-    >>> from encheck.language.lexicon.embedded import EmbeddedLexicon
-    >>> slip(EmbeddedLexicon.opened(), "market", "missing", Random(0))
+    >>> from encheck.language.lexicon.lexicon import EmbeddedLexicon
+    >>> draw_typo(EmbeddedLexicon.shared(), "market", "missing", Random(0))
     'mrket'
     """
-    result = list(dict.fromkeys(SLIPS[kind](word)))
+    result = list(dict.fromkeys(list_typos(word, kind)))
     rng.shuffle(result)
-    return next((one for one in result if is_clear(lexicon, one, word)), None)
+    return next((one for one in result if is_recognisable_typo(lexicon, one, word)), None)
 
 
 @lru_cache(maxsize=50_000)
-def is_clear(lexicon: Lexicon, slip: str, word: str) -> bool:
+def is_recognisable_typo(lexicon: Lexicon, slip: str, word: str) -> bool:
     """Whether the error is recognisable: it is not a word itself, and no other common word is as near."""
-    if slip == word or is_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
+    if slip == word or is_known_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
-    return not _is_near_another(slip, word)
+    return not _resembles_another_word(slip, word)
 
 
-def is_word(lexicon: Lexicon, word: str) -> bool:
+def is_known_word(lexicon: Lexicon, word: str) -> bool:
     """Whether the lexicon has the word in any form, or its treebank contains it."""
     return bool(lexicon.word_count(word)) or any(lexicon.base_forms(word, pos) for pos in PARTS)
 
 
-def _is_near_another(slip: str, word: str) -> bool:
+def _resembles_another_word(slip: str, word: str) -> bool:
     """Whether a letter added, removed or changed, or two swapped, makes the error another common word."""
-    forms, by_gap = EmbeddedLexicon.opened().treebank.forms, _words_by_gap()
+    forms, by_gap = EmbeddedLexicon.shared().treebank.forms, _index_words_by_gap()
     own = (word,)
     for i in range(len(slip)):
         head, letter, rest = slip[:i], slip[i], slip[i + 1 :]
@@ -119,10 +111,10 @@ def _is_near_another(slip: str, word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _words_by_gap() -> dict[str, tuple[str, ...]]:
+def _index_words_by_gap() -> dict[str, tuple[str, ...]]:
     """The common words by their patterns with one letter as a gap."""
     result: dict[str, tuple[str, ...]] = {}
-    for word in EmbeddedLexicon.opened().treebank.forms:
+    for word in EmbeddedLexicon.shared().treebank.forms:
         for i, letter in enumerate(word):
             if letter in LETTERS:
                 rest = f"{word[:i]}{GAP}{word[i + 1 :]}"
@@ -130,36 +122,36 @@ def _words_by_gap() -> dict[str, tuple[str, ...]]:
     return result
 
 
-def typable(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
+def find_typable_tokens(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
     """The tokens that may be mistyped: known lower-case words of five letters or more.
 
     Not in names, addresses, code and fixed expressions, and not joined to a neighbour.
     """
-    taken = left_spans(parse.text)
+    taken = find_unedited_spans(parse.text)
     return tuple(
         i
         for i, word in enumerate(parse.words)
-        if len(word) >= SHORTEST
+        if len(word) >= MIN_TYPABLE_LETTERS
         and word.isascii()
         and word.isalpha()
         and word.islower()
         and parse.tags[i] not in STAYING
         and not parse.entities[i]
-        and not _is_joined(parse, i)
+        and not _is_joined_to_neighbour(parse, i)
         and not any(start < parse.ends[i] and parse.starts[i] < end for start, end in taken)
-        and not expressions.hold(parse, i)
-        and is_word(lexicon, word)
-        and not (parse.tags[i] in ("NN", "NNS") and _is_named(lexicon, word))
+        and not expressions.contain(parse, i)
+        and is_known_word(lexicon, word)
+        and not (parse.tags[i] in ("NN", "NNS") and _is_name_in_lexicon(lexicon, word))
     )
 
 
-def _is_named(lexicon: Lexicon, word: str) -> bool:
+def _is_name_in_lexicon(lexicon: Lexicon, word: str) -> bool:
     """Whether the lexicon writes the noun with a capital: a name, in a text without capitals."""
     first = lexicon.senses(word, "n")[:1]
     return any(word not in sense.lemmas and word.capitalize() in sense.lemmas for sense in first)
 
 
-def _is_joined(parse: Parse, at: int) -> bool:
+def _is_joined_to_neighbour(parse: Parse, at: int) -> bool:
     """Whether a letter, a hyphen or the like touches the token: "data-set", "file.name"."""
     before, after = parse.text[: parse.starts[at]][-1:], parse.text[parse.ends[at] :][:2]
     if before.isalnum() or (before and before in JOINERS):
@@ -198,28 +190,28 @@ class NotationEdit(NamedTuple):
     size: int
 
 
-def quotes(text: str) -> Iterator[NotationEdit]:
+def find_quote_edits(text: str) -> Iterator[NotationEdit]:
     """Straight quotes and apostrophes curled, curly ones straightened; quotes in pairs."""
     for match in re.finditer(r"(?<=\w)(['’])(?=\w)", text):
         yield NotationEdit(((*match.span(), "’" if match[1] == "'" else "'"),), 1)
     for match in re.finditer(r'(?<!\w)"(?=\S)([^"“”\n]*[^"“”\s])"(?!\w)', text):
-        yield _pair(match, "“", "”")
+        yield _replace_pair(match, "“", "”")
     for match in re.finditer(r"“([^\"“”\n]*)”", text):
-        yield _pair(match, '"', '"')
+        yield _replace_pair(match, '"', '"')
 
 
-def _pair(match: re.Match[str], opening: str, closing: str) -> NotationEdit:
+def _replace_pair(match: re.Match[str], opening: str, closing: str) -> NotationEdit:
     start, end = match.span()
     return NotationEdit(((start, start + 1, opening), (end - 1, end, closing)), 2)
 
 
-def blanks(text: str) -> Iterator[NotationEdit]:
+def find_blank_edits(text: str) -> Iterator[NotationEdit]:
     """No-break blanks for blanks, and the reverse."""
     for match in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
         yield NotationEdit(((*match.span(), NO_BREAK if match[0] == " " else " "),), 1)
 
 
-def composition(text: str) -> Iterator[NotationEdit]:
+def find_composition_edits(text: str) -> Iterator[NotationEdit]:
     """Marked letters decomposed (NFD), or letters and marks composed (NFC)."""
     for match in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
         composed, apart = (unicodedata.normalize(form, match[0]) for form in ("NFC", "NFD"))
@@ -228,45 +220,41 @@ def composition(text: str) -> Iterator[NotationEdit]:
             yield NotationEdit(((*match.span(), other),), max(len(match[0]), len(other)))
 
 
-def accents(text: str) -> Iterator[NotationEdit]:
+def find_accent_edits(text: str) -> Iterator[NotationEdit]:
     """Accents removed, or added to listed loan words."""
     for match in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
         apart = unicodedata.normalize("NFD", match[0])
         if len(apart) > 1 and apart[0].isascii():
             yield NotationEdit(((*match.span(), apart[0]),), 1)
     for match in LOANS.finditer(text):
-        yield from _accented(match)
+        pairs = enumerate(zip(match[0], ACCENTED[match[0].lower()], strict=True), match.start())
+        differ = [(i, own, new) for i, (own, new) in pairs if own.lower() != new]
+        edits = tuple((i, i + 1, new.upper() if own.isupper() else new) for i, own, new in differ)
+        yield NotationEdit(edits, len(edits))
 
 
-def _accented(match: re.Match[str]) -> Iterator[NotationEdit]:
-    pairs = enumerate(zip(match[0], ACCENTED[match[0].lower()], strict=True), match.start())
-    differ = [(i, own, new) for i, (own, new) in pairs if own.lower() != new]
-    edits = tuple((i, i + 1, new.upper() if own.isupper() else new) for i, own, new in differ)
-    yield NotationEdit(edits, len(edits))
-
-
-def _content(text: str) -> Iterator[re.Match[str]]:
+def _find_content_words(text: str) -> Iterator[re.Match[str]]:
     return (match for match in WORD.finditer(text) if match[0] not in FUNCTION_WORDS)
 
 
-def capitals(text: str) -> Iterator[NotationEdit]:
+def find_capital_edits(text: str) -> Iterator[NotationEdit]:
     """Words of four letters or more capitalised, as in a title."""
-    for result in _content(text):
+    for result in _find_content_words(text):
         yield NotationEdit(((result.start(), result.start() + 1, result[0][0].upper()),), 1)
 
 
-def markup(text: str) -> Iterator[NotationEdit]:
+def find_markup_edits(text: str) -> Iterator[NotationEdit]:
     """Marks of lists, headings and quotations, words in bold, italics or as code, stray tags of HTML."""
     if not re.match(r"\W", text):
         yield from (NotationEdit(((0, 0, mark),), len(mark)) for mark in BEFORE)
-    for result in _content(text):
+    for result in _find_content_words(text):
         for mark in AROUND:
             start, end = result.span()
             yield NotationEdit(((start, start, mark), (end, end, mark)), 2 * len(mark))
     yield from (NotationEdit(((len(text), len(text), mark),), len(mark)) for mark in BEHIND)
 
 
-def emoji(text: str) -> Iterator[NotationEdit]:
+def find_emoji_edits(text: str) -> Iterator[NotationEdit]:
     """An emoji that points at the text before it, or one after it."""
     end = len(text)
     for sign in EMOJI:
@@ -276,11 +264,12 @@ def emoji(text: str) -> Iterator[NotationEdit]:
 
 
 NOTATIONS: Mapping[str, Callable[[str], Iterator[NotationEdit]]] = {
-    "quotes": quotes, "blanks": blanks, "composition": composition, "accents": accents, "capitals": capitals,
-    "markup": markup, "emoji": emoji,
+    "quotes": find_quote_edits, "blanks": find_blank_edits, "composition": find_composition_edits,
+    "accents": find_accent_edits, "capitals": find_capital_edits,
+    "markup": find_markup_edits, "emoji": find_emoji_edits,
 }  # fmt: skip
-OF_ENGLISH = frozenset(["accents", "capitals"])  # elsewhere an accent or a capital may make a different word
-ALONE = frozenset(["markup", "emoji"])  # one per text, since a second one would be a further notation
+ENGLISH_ONLY = frozenset(["accents", "capitals"])  # elsewhere an accent or a capital may make a different word
+ONE_PER_TEXT = frozenset(["markup", "emoji"])  # one per text, since a second one would be a further notation
 
 
 def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:
@@ -290,31 +279,28 @@ def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple
     >>> choose_notation_edits("A café", "accents", 1, Random(0))
     (Edit(start=5, end=6, text='e'),)
     """
-    units = list(_notation_edits(text, kind))
-    if kind in ALONE:
+    units = list(_find_notation_edits(text, kind))
+    if kind in ONE_PER_TEXT:
         fitting = [unit for unit in units if unit.size == size]
         result: Sequence[Piece] | None = rng.choice(fitting).edits if fitting else None
     else:
         rng.shuffle(units)
-        result = _filled(units, size)
+        chosen: list[Piece] = []
+        left = size
+        for unit in units:
+            if unit.size <= left:
+                chosen += unit.edits
+                left -= unit.size
+        result = sorted(chosen, key=lambda edit: edit[0]) if left == 0 else None
     return None if result is None else tuple(Edit(*one) for one in result)
 
 
 @lru_cache(maxsize=16)  # sizes are tried in turn
-def _notation_edits(text: str, kind: str) -> tuple[NotationEdit, ...]:
+def _find_notation_edits(text: str, kind: str) -> tuple[NotationEdit, ...]:
     """The possible edits of this kind in a text, outside addresses and code."""
-    taken = left_spans(text)
+    taken = find_unedited_spans(text)
     return tuple(
         unit
         for unit in NOTATIONS[kind](text)
         if not any(start < b and a < end for start, end in taken for a, b, _ in unit.edits)
     )
-
-
-def _filled(units: Sequence[NotationEdit], size: int) -> list[Piece] | None:
-    edits: list[Piece] = []
-    for unit in units:
-        if unit.size <= size:
-            edits += unit.edits
-            size -= unit.size
-    return sorted(edits, key=lambda edit: edit[0]) if size == 0 else None

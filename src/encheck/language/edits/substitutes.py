@@ -7,7 +7,7 @@ lexicon gives the frequency of a word, and the sense that two words share.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
@@ -15,17 +15,17 @@ from pathlib import Path
 from sys import intern
 from typing import NamedTuple, cast
 
-from encheck.language.edits.conditions import Condition, requirements
-from encheck.language.edits.inflection import formed, is_form_of
-from encheck.language.lexicon.protocol import Lexicon, Pos
-from encheck.language.parse import Parse, first_word, mask
-from encheck.language.prose import left_spans, quotes_code
+from encheck.language.edits.conditions import Condition, parse_requirements
+from encheck.language.edits.inflection import inflect_or_keep_like, is_form_of
+from encheck.language.lexicon.lexicon import Lexicon, Pos
+from encheck.language.parse import Parse, first_word_of_sentence, relation_bits
+from encheck.language.prose import contains_code, find_unedited_spans
 from encheck.language.words import STOP_WORDS
 from encheck.system.memory import without_collection
 from encheck.types import content_hash
 
 TABLE = Path(__file__).parent / "substitutes.tsv"
-NONE = "-"  # no conditions
+NO_CONDITIONS = "-"  # no conditions
 
 
 class TableRow(NamedTuple):
@@ -39,22 +39,22 @@ class TableRow(NamedTuple):
 
 
 @cache
-def rows() -> tuple[TableRow, ...]:
+def load_table_rows() -> tuple[TableRow, ...]:
     """All rows; for each word, the best first."""
     lines = (line.split("\t") for line in TABLE.read_text("utf-8").splitlines() if line and not line.startswith("#"))
     return tuple(
-        TableRow(cast("Pos", pos), lemma, relation, other, frozenset(flags.split(",")) - {NONE})
+        TableRow(cast("Pos", pos), lemma, relation, other, frozenset(flags.split(",")) - {NO_CONDITIONS})
         for pos, lemma, relation, other, flags in lines
     )
 
 
 @cache
-def lemmas(pos: Pos) -> frozenset[str]:
+def lemmas_with_substitutes(pos: Pos) -> frozenset[str]:
     """The lemmas of a part of speech that have a row."""
-    return frozenset(row.lemma for row in rows() if row.pos == pos)
+    return frozenset(row.lemma for row in load_table_rows() if row.pos == pos)
 
 
-def table_hash() -> str:
+def hash_table() -> str:
     """A hash of the table, for the record of a run."""
     return content_hash(TABLE.read_text("utf-8"))
 
@@ -68,8 +68,8 @@ POS_OF_TAG: Mapping[str, Pos] = {
 AGREE = {"v": {"VERB"}, "n": {"NOUN"}, "a": {"ADJ"}, "r": {"ADV", "ADP", "SCONJ", "DET", "PART"}}
 PART_OF_NAME = {"flat", "fixed", "goeswith", "foreign", "list", "appos", "compound", "dep"}
 NOMINAL = {"nsubj", "obj", "iobj", "obl", "nmod"}  # "the faithful", "faced with cold"
-EXTENDING = mask("compound:prt", "fixed", "flat", "goeswith")  # a particle, or a further word of a name
-DESCRIBED = mask("cop", "advmod")
+EXTENDING = relation_bits("compound:prt", "fixed", "flat", "goeswith")  # a particle, or a further word of a name
+DESCRIBED = relation_bits("cop", "advmod")
 SUBJECTS, SUBJECT_PRONOUNS = frozenset("NN NNP PRP WP WDT".split()), frozenset("PRP WP WDT".split())
 FINITE = frozenset("VBD VBZ VBP MD".split())
 # Nouns of the table whose plural is also a form of a verb.
@@ -103,7 +103,7 @@ ENDINGS = {"VBZ": "s", "VBG": "ing"}
 JOINERS = "-\u2010\u2011\u2013/'’@#_"
 
 
-class Places(NamedTuple):
+class ReplaceableTokens(NamedTuple):
     """The tokens that may be replaced by words of the table, each with tag and lemma as its key ("NNS house").
 
     `capital` are those with a capital initial, `staying` the keys of table words that must not be replaced.
@@ -115,15 +115,15 @@ class Places(NamedTuple):
     staying: tuple[str, ...]
 
 
-def places_of(parse: Parse) -> Places:
+def cached_replaceable_tokens(parse: Parse) -> ReplaceableTokens:
     """The tokens that may be replaced, cached per parse."""
-    if parse.derived is None:
-        object.__setattr__(parse, "derived", places(parse))
-    result: Places = parse.derived
+    if parse.replaceable_tokens is None:
+        object.__setattr__(parse, "replaceable_tokens", find_replaceable_tokens(parse))
+    result: ReplaceableTokens = parse.replaceable_tokens
     return result
 
 
-def places(parse: Parse) -> Places:
+def find_replaceable_tokens(parse: Parse) -> ReplaceableTokens:
     """The tokens that may be replaced.
 
     Not replaced are words on which tagger and parser disagree, or whose ending does not fit their tag; words in names,
@@ -134,13 +134,13 @@ def places(parse: Parse) -> Places:
     at: list[int] = []
     keys: list[str] = []
     staying: list[str] = []
-    known, left = _known_lemmas(), left_spans(parse.text)
-    quotes = quotes_code(parse.text)
+    known, left = _lemmas_by_tag(), find_unedited_spans(parse.text)
+    quotes = contains_code(parse.text)
     for i, (tag, lemma) in enumerate(zip(parse.tags, parse.lower_lemmas, strict=True)):
         if tag in known and lemma in known[tag]:
             key = intern(f"{tag} {lemma}")
             if (
-                _is_plain(parse, i)
+                _is_ordinary_word(parse, i)
                 and not (quotes and lemma in TERMS)
                 and not any(parse.starts[i] < end and start < parse.ends[i] for start, end in left)
             ):
@@ -149,26 +149,26 @@ def places(parse: Parse) -> Places:
             else:
                 staying.append(key)
     capital = [i for i in at if parse.words[i] is not parse.lowers[i]]
-    return Places(tuple(at), tuple(keys), tuple(capital), tuple(staying))
+    return ReplaceableTokens(tuple(at), tuple(keys), tuple(capital), tuple(staying))
 
 
 @cache
-def _known_lemmas() -> Mapping[str, frozenset[str]]:
+def _lemmas_by_tag() -> Mapping[str, frozenset[str]]:
     """Tag -> the lemmas of the table."""
-    return {tag: lemmas(pos) for tag, pos in POS_OF_TAG.items()}
+    return {tag: lemmas_with_substitutes(pos) for tag, pos in POS_OF_TAG.items()}
 
 
-def _is_plain(parse: Parse, at: int) -> bool:
-    """Whether it is written as an ordinary word, in the form of its tag, and used as one."""
-    tag, word, below, base = parse.tags[at], parse.words[at], parse.below[at], parse.bases[at]
+def _is_ordinary_word(parse: Parse, at: int) -> bool:
+    """Whether the token is written as an ordinary word, in the form of its tag, and used as one."""
+    tag, word, below, base = parse.tags[at], parse.words[at], parse.dependent_relations[at], parse.bases[at]
     pos = POS_OF_TAG[tag]
     if parse.pos[at] not in AGREE[pos] or parse.entities[at]:
         return False
     if not word.isalpha() or base in PART_OF_NAME or below & EXTENDING:
         return False
-    if not (word.islower() or (word.istitle() and at == first_word(parse, at))):
+    if not (word.islower() or (word.istitle() and at == first_word_of_sentence(parse, at))):
         return False
-    if not has_form(parse.lowers[at], parse.lower_lemmas[at], tag) or _joined(parse, at):
+    if not has_form_of_tag(parse.lowers[at], parse.lower_lemmas[at], tag) or _is_joined_to_neighbour(parse, at):
         return False
     if pos == "n" and _may_be_verb(parse, at):
         return False
@@ -202,16 +202,16 @@ def _may_be_name(parse: Parse, at: int) -> bool:
     return capital or (verb and parse.bases[at] != "root")
 
 
-def has_form(word: str, lemma: str, tag: str) -> bool:
+def has_form_of_tag(word: str, lemma: str, tag: str) -> bool:
     """Whether a verb or adjective has the form of its tag: "allege" is not VBZ and "rose" not VBN."""
     if tag in ("VB", "VBP", "JJ"):
         return word == lemma
     if tag in PAST:
-        return not is_form_of(word, lemma, PAST[tag], but=tag)
+        return not is_form_of(word, lemma, PAST[tag], not_tag=tag)
     return tag not in ENDINGS or word.endswith(ENDINGS[tag])
 
 
-def _joined(parse: Parse, at: int) -> bool:
+def _is_joined_to_neighbour(parse: Parse, at: int) -> bool:
     """Whether the word is joined to another word: well-known, and/or, don't."""
     text, start, end = parse.text, parse.starts[at], parse.ends[at]
     if text[start - 1 : start] == " " == text[end : end + 1]:
@@ -227,10 +227,10 @@ class Expressions:
     def __init__(self, lexicon: Lexicon) -> None:
         lemmas = (lemma for pos in ("n", "v", "a", "r") for lemma in lexicon.lemmas(pos) if "_" in lemma)
         self._known = frozenset(lemma.replace("_", " ") for lemma in lemmas if lemma.count("_") < 3)
-        self._beside = _Beside(self._known)
+        self._beside = _ExpressionNeighbours(self._known)
 
-    def hold(self, parse: Parse, at: int) -> bool:
-        """Whether the token is part of one, by words or lemmas."""
+    def contain(self, parse: Parse, at: int) -> bool:
+        """Whether the token is part of an expression, by words or lemmas."""
         words, lemmas = parse.lowers, parse.lower_lemmas
         for column in (words, lemmas):
             beside = self._beside[column[at]]
@@ -246,7 +246,7 @@ class Expressions:
         return False
 
 
-class _Beside(dict[str, frozenset[str]]):
+class _ExpressionNeighbours(dict[str, frozenset[str]]):
     """Word -> its neighbours in expressions, filled on demand to stay small."""
 
     def __init__(self, expressions: Iterable[str]) -> None:
@@ -266,8 +266,8 @@ class _Beside(dict[str, frozenset[str]]):
 SYNONYM, ANTONYM = "s", "a"  # relations
 MIN_ZIPF = 3.0  # once in a million words
 LIGHT = frozenset("be come do get give go have keep let make put take".split())  # light verbs
-COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
-ALL = frozenset("nvar")  # parts of speech
+NEIGHBOUR_FLAGS = ("obj=", "noun=", "head=", "next=", "prev=")
+ALL_PARTS_OF_SPEECH = frozenset("nvar")  # parts of speech
 LAST = "last"  # the flag of a substitute used only if a sentence has no better substitute
 
 
@@ -289,7 +289,7 @@ Key = tuple[str, str]
 
 
 class SubstituteOption(NamedTuple):
-    """A substitute, its requirements on its place (see `Asked`), and its form in lower case.
+    """A substitute, its requirements on its place (see `Requirements`), and its form in lower case.
 
     `in_expressions`: it names its neighbours, so it was also judged for expressions of a lexicon ("earn money").
     """
@@ -306,10 +306,10 @@ Options = tuple[SubstituteOption, ...]  # the best first
 
 
 @cache
-def table() -> dict[Key, tuple[Substitute, ...]]:
+def load_substitutes() -> dict[Key, tuple[Substitute, ...]]:
     """(part of speech, lemma) -> substitutes, the best first."""
     result: dict[Key, list[Substitute]] = {}
-    for row in rows():
+    for row in load_table_rows():
         result.setdefault((row.pos, row.lemma), []).append(Substitute(row.other, row.relation, row.flags))
     return {key: tuple(known) for key, known in result.items()}
 
@@ -320,39 +320,44 @@ class Substitutes:
 
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
-    _by_key: dict[tuple[str, Set[str]], ByKey] = field(default_factory=dict)
+    _by_key: dict[tuple[str, Set[str]], OptionsByKey] = field(default_factory=dict)
     _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _alike: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _why: dict[tuple[str, Pos, str, str, frozenset[str]], str] = field(default_factory=dict)
 
-    def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
-        """Substitutes of this relation, the best first."""
+    def find(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
+        """Return the substitutes of a lemma by this relation, the best first."""
         key = (lemma, pos, relation)
         if key not in self._known:
-            self._known[key] = tuple(self._find(lemma, pos, relation))
+            judged = load_substitutes().get((pos, lemma), ())
+            if judged and not self._is_common(lemma, pos):
+                judged = ()
+            self._known[key] = tuple(
+                one for one in judged if one.relation == relation and self._is_common(one.lemma, pos)
+            )
         return self._known[key]
 
-    def why(self, lemma: str, pos: Pos, substitute: Substitute) -> str:
-        """The certificate of a lemma's substitute: source, sense and flags."""
+    def certify(self, lemma: str, pos: Pos, substitute: Substitute) -> str:
+        """Return the certificate of a lemma's substitute: source, sense and flags, joined by commas."""
         key = (lemma, pos, substitute.lemma, substitute.relation, substitute.flags)
         if key not in self._why:
-            sense = self._sense(lemma, pos, substitute)
-            said = (substitute.origin, f"sense {sense}" * bool(sense), ",".join(sorted(substitute.flags)))
-            self._why[key] = ", ".join(filter(None, said))
+            sense = self._shared_sense_number(lemma, pos, substitute)
+            parts = (substitute.origin, f"sense {sense}" * bool(sense), ",".join(sorted(substitute.flags)))
+            self._why[key] = ", ".join(filter(None, parts))
         return self._why[key]
 
-    def opposed(self, lemma: str, pos: Pos) -> frozenset[str]:
+    def opposites_and_synonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
         """The word, all its opposites, and their synonyms."""
         if (lemma, pos) not in self._opposed:
-            direct = [s.lemma for s in self.of(lemma, pos, ANTONYM)]
-            same = (s.lemma for other in direct for s in self.of(other, pos, SYNONYM))
+            direct = [s.lemma for s in self.find(lemma, pos, ANTONYM)]
+            same = (s.lemma for other in direct for s in self.find(other, pos, SYNONYM))
             self._opposed[lemma, pos] = frozenset((lemma, *direct, *same))
         return self._opposed[lemma, pos]
 
-    def alike(self, lemma: str, pos: Pos) -> frozenset[str]:
+    def synonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
         """All synonyms of the word."""
         if (lemma, pos) not in self._alike:
-            self._alike[lemma, pos] = frozenset(s.lemma for s in self.of(lemma, pos, SYNONYM))
+            self._alike[lemma, pos] = frozenset(s.lemma for s in self.find(lemma, pos, SYNONYM))
         return self._alike[lemma, pos]
 
     @cached_property
@@ -360,19 +365,14 @@ class Substitutes:
         """Expressions of two and three words that the lexicon knows as one."""
         return Expressions(self.lexicon)
 
-    def at(self, relation: str, only: Set[str] = ALL) -> ByKey:
-        """A function from a key of `Places` to its options, for these parts of speech."""
-        key = (relation, only)
+    def options_by_key(self, relation: str, parts_of_speech: Set[str] = ALL_PARTS_OF_SPEECH) -> OptionsByKey:
+        """Return the mapping from a key of `ReplaceableTokens` to its options, for these parts of speech."""
+        key = (relation, parts_of_speech)
         if key not in self._by_key:
-            self._by_key[key] = ByKey(self, relation, only)
+            self._by_key[key] = OptionsByKey(self, relation, parts_of_speech)
         return self._by_key[key]
 
-    def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
-        judged = table().get((pos, lemma), ())
-        if judged and self._plain(lemma, pos):
-            yield from (s for s in judged if s.relation == relation and self._plain(s.lemma, pos))
-
-    def _sense(self, lemma: str, pos: Pos, substitute: Substitute) -> int:
+    def _shared_sense_number(self, lemma: str, pos: Pos, substitute: Substitute) -> int:
         """The number of the lexicon's first sense with both words, from 1; 0 if there is none."""
         if substitute.relation not in (SYNONYM, ANTONYM):
             return 0
@@ -382,14 +382,14 @@ class Substitutes:
                 return number
         return 0
 
-    def _plain(self, lemma: str, pos: Pos) -> bool:
+    def _is_common(self, lemma: str, pos: Pos) -> bool:
         """Whether it is neither a stop word nor a light verb nor rare; adverbs and unknown words have no counts."""
         if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
             return False
         return pos == "r" or self.lexicon.frequency(lemma, pos) >= MIN_ZIPF
 
 
-class ByKey(dict[str, Options]):
+class OptionsByKey(dict[str, Options]):
     """Tag and lemma ("NNS house") -> options of one relation, filled on demand."""
 
     def __init__(self, substitutes: Substitutes, relation: str, only: Set[str]) -> None:
@@ -399,13 +399,12 @@ class ByKey(dict[str, Options]):
     def __missing__(self, key: str) -> Options:
         tag, _, lemma = key.partition(" ")
         pos = POS_OF_TAG[tag]
-        known = pos in self.only and (pos, lemma) in table()
-        result = self.substitutes.of(lemma, pos, self.relation) if known else ()
-        self[key] = tuple([_option(s, pos, tag) for s in result])
+        known = pos in self.only and (pos, lemma) in load_substitutes()
+        result = self.substitutes.find(lemma, pos, self.relation) if known else ()
+        options = []
+        for one in result:
+            names_neighbour = any(flag.startswith(NEIGHBOUR_FLAGS) for flag in one.flags)
+            form = inflect_or_keep_like(one.lemma, tag, like="word")
+            options.append(SubstituteOption(one, *parse_requirements(one.flags, pos), form, names_neighbour, pos))
+        self[key] = tuple(options)
         return self[key]
-
-
-def _option(substitute: Substitute, pos: Pos, tag: str) -> SubstituteOption:
-    has_company = any(flag.startswith(COMPANY) for flag in substitute.flags)
-    form = formed(substitute.lemma, tag, like="word")
-    return SubstituteOption(substitute, *requirements(substitute.flags, pos), form, has_company, pos)

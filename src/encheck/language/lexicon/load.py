@@ -16,15 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import DataError, UsageError, unknown_name_message
-from encheck.language.lexicon.embedded import EmbeddedLexicon
-from encheck.language.lexicon.protocol import MARKERS, Antonym, Lexicon, Pos, Sense, TreebankCounts, part_of
+from encheck.language.lexicon.lexicon import (
+    MARKERS,
+    Antonym,
+    EmbeddedLexicon,
+    Lexicon,
+    Pos,
+    Sense,
+    TreebankCounts,
+    part_of_speech,
+)
 from encheck.system.imports import import_nltk
 
 HASHED = ("index.noun", "index.verb", "index.adj", "index.adv", "data.noun", "data.verb", "data.adj", "data.adv")
 LEXICOGRAPHER_FILES = 45
 
 
-def corpus() -> Any:
+def load_nltk_wordnet() -> Any:
     """The reader of nltk.corpus.wordnet; DataError if nltk_data does not have it."""
     import_nltk()
     from nltk.corpus import wordnet
@@ -40,7 +48,7 @@ def corpus() -> Any:
     return wordnet
 
 
-def folder(path: Path) -> Any:
+def open_wordnet_folder(path: Path) -> Any:
     """A reader of WordNet's files in a folder, as Debian's wordnet-base installs them in /usr/share/wordnet.
 
     NLTK (3.10 and later) reads only from the folders of nltk.data.path, so this folder is added to them.
@@ -91,7 +99,7 @@ class NltkLexicon(Lexicon):
         """All lemmas of a part of speech in lower case, sorted."""
         return tuple(sorted(set(self._wordnet.all_lemma_names(pos))))
 
-    def _entries(self, lemma: str, pos: Pos) -> list[Any]:
+    def _senses_of_lemma(self, lemma: str, pos: Pos) -> list[Any]:
         """NLTK's lemmas in sense order, including both of a synset that has the lemma in two cases."""
         result: list[Any] = self._wordnet.lemmas(lemma, pos)
         return result
@@ -101,7 +109,7 @@ class NltkLexicon(Lexicon):
         result = self._senses.get((lemma, pos))
         if result is None:
             first: dict[int, Any] = {}
-            for each in self._entries(lemma, pos):
+            for each in self._senses_of_lemma(lemma, pos):
                 first.setdefault(each.synset().offset(), each)
             result = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
         return result
@@ -125,30 +133,30 @@ class NltkLexicon(Lexicon):
         known = self._ids.get((kind, synset.offset()))
         if known is not None:
             return known
-        others = dict.fromkeys(each.synset().offset() for each in self._entries(name, part_of(kind)))
-        made = f"{name}.{kind}.{list(others).index(synset.offset()) + 1:02d}"
-        self._synsets[made], self._ids[kind, synset.offset()] = synset, made
-        return made
+        others = dict.fromkeys(each.synset().offset() for each in self._senses_of_lemma(name, part_of_speech(kind)))
+        sense_id = f"{name}.{kind}.{list(others).index(synset.offset()) + 1:02d}"
+        self._synsets[sense_id], self._ids[kind, synset.offset()] = synset, sense_id
+        return sense_id
 
     def _synset(self, sense: str) -> Any | None:
         """The synset with this id."""
         if sense not in self._synsets and sense.count(".") >= 2:
             lemma, kind, _ = sense.rsplit(".", 2)
             if kind in ("n", "v", "a", "r", "s"):
-                self.senses(lemma, part_of(kind))
+                self.senses(lemma, part_of_speech(kind))
         return self._synsets.get(sense)
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
         """The antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
         synset = self._synset(sense.id)
-        own = [] if synset is None else [each for each in self._entries(lemma, pos) if each.synset() == synset]
-        result = [self._antonym(o, direct=True) for each in own for o in each.antonyms()]
+        own = [] if synset is None else [each for each in self._senses_of_lemma(lemma, pos) if each.synset() == synset]
+        result = [self._make_antonym(o, direct=True) for each in own for o in each.antonyms()]
         if indirect and synset is not None and synset.pos() == "s":
             heads = [each for head in synset.similar_tos() for each in head.lemmas()]
-            result += [self._antonym(o, direct=False) for each in heads for o in each.antonyms()]
+            result += [self._make_antonym(o, direct=False) for each in heads for o in each.antonyms()]
         return tuple(dict.fromkeys(result))
 
-    def _antonym(self, lemma: Any, *, direct: bool) -> Antonym:
+    def _make_antonym(self, lemma: Any, *, direct: bool) -> Antonym:
         return Antonym(lemma.name(), self._id(lemma.synset()), direct)
 
     def members(self, sense: str) -> tuple[str, ...]:
@@ -158,13 +166,13 @@ class NltkLexicon(Lexicon):
 
     def similar(self, sense: str) -> tuple[str, ...]:
         """The ids of the heads of a satellite adjective, sorted."""
-        return self._linked(sense, "similar_tos") if ".s." in sense else ()
+        return self._linked_ids(sense, "similar_tos") if ".s." in sense else ()
 
     def hypernyms(self, sense: str) -> tuple[str, ...]:
         """The ids of the hypernyms of a noun or verb, sorted."""
-        return self._linked(sense, "hypernyms")
+        return self._linked_ids(sense, "hypernyms")
 
-    def _linked(self, sense: str, relation: str) -> tuple[str, ...]:
+    def _linked_ids(self, sense: str, relation: str) -> tuple[str, ...]:
         synset = self._synset(sense)
         return () if synset is None else tuple(sorted(self._id(other) for other in getattr(synset, relation)()))
 
@@ -175,7 +183,7 @@ class NltkLexicon(Lexicon):
     @property
     def treebank(self) -> TreebankCounts:
         """The packaged counts."""
-        return EmbeddedLexicon.opened().treebank
+        return EmbeddedLexicon.shared().treebank
 
     @cached_property
     def words(self) -> float:
@@ -189,22 +197,22 @@ NAMES = ("embedded", "nltk")
 
 
 @cache
-def lexicon(name: str = "embedded") -> Lexicon:
+def load_lexicon(name: str = "embedded") -> Lexicon:
     """The lexicon of this name: "embedded", "nltk", or the path of a folder with WordNet's files.
 
     Opened once per process. UsageError for an unknown name; DataError if the files are missing or not WordNet's.
 
-    >>> [s.id for s in lexicon().senses("garden", "n")]
+    >>> [s.id for s in load_lexicon().senses("garden", "n")]
     ['garden.n.01', 'garden.n.02', 'garden.n.03']
-    >>> [a.lemma for s in lexicon().senses("hot", "a")[:1] for a in lexicon().antonyms("hot", "a", s)]
+    >>> [a.lemma for s in load_lexicon().senses("hot", "a")[:1] for a in load_lexicon().antonyms("hot", "a", s)]
     ['cold']
     """
     if name == "embedded":
-        return EmbeddedLexicon.opened()
+        return EmbeddedLexicon.shared()
     if name == "nltk":
-        return NltkLexicon(corpus())
+        return NltkLexicon(load_nltk_wordnet())
     if Path(name).is_dir():
-        return NltkLexicon(folder(Path(name)))
+        return NltkLexicon(open_wordnet_folder(Path(name)))
     if any(mark in name for mark in "/\\."):
         raise DataError(f"no folder {name!r}; a lexicon is one of {', '.join(NAMES)} or a folder with WordNet's files")
     raise UsageError(unknown_name_message("lexicon", name, NAMES))

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from encheck.language.edits.inflection import inflected
+from encheck.language.edits.inflection import inflect
 from encheck.language.numbers.mention import (
     IN_NAME,
     Mention,
     NumberForm,
     NumberPlace,
     Write,
-    heads_title,
-    is_address,
-    is_capital,
+    begins_capitalised_name,
     is_hour,
+    is_house_number,
+    is_in_capitalised_name,
 )
 from encheck.language.numbers.numerals import (
     FAR,
@@ -31,21 +31,21 @@ from encheck.language.numbers.numerals import (
     SCALES,
     SMALL,
     WORDS,
-    Style,
-    halves,
-    ordinal,
-    other_forms,
-    other_values,
-    read_digits,
-    spelled,
-    spelled_ordinal,
-    spoken_writer,
-    whole_in_words,
-    words_value,
+    NumberStyle,
+    list_other_forms,
+    list_values_at_distance,
+    make_spoken_writer,
+    ordinal_in_digits,
+    parse_digits,
+    spell_half,
+    spell_integer,
+    spell_number,
+    spell_ordinal,
+    value_of_number_words,
 )
 
 MentionOrReason = Mention | str | None
-Maker = Callable[[re.Match[str], NumberPlace], MentionOrReason]
+MentionReader = Callable[[re.Match[str], NumberPlace], MentionOrReason]
 NO_OTHER = "no other way to write the number"
 PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 PART_NAMES = {d: name for name, d in PARTS.items()}
@@ -60,7 +60,7 @@ CODED = frozenset(
 PERSONS = frozenset("first second third world person party degree reich hand lady base aid place time".split())
 IDIOMS = frozenset("half thought nature world hand party degree person reich guessing estate fiddle wind rate".split())
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
-COMPOUND_MOST = 100
+MAX_COMPOUND = 100
 SIGNS = frozenset("^ _ = + * × / \\ - − < > ~ ±".split())  # of formulas, with blanks around them
 NO_PLURAL = "one or zero: no other number agrees grammatically"
 SINGLE_UNITS = frozenset("year hour day week month minute mile star night page".split())
@@ -72,38 +72,42 @@ UNIT_SIGNS = frozenset(
 )
 ABOUT = frozenset("about around almost nearly over only roughly some under".split())
 DEAD = frozenset("dead dies died".split())
-SAID_MOST = 99  # for a number in words that does not count a noun
+MAX_SPELLED_ALONE = 99  # for a number in words that does not count a noun
 UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # for money; elsewhere they also mean bytes and metres
 
 
-def cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in digits, or a number that labels something ("chapter 5")."""
-    value, style = read_digits(match["number"])
+    value, style = parse_digits(match["number"])
     if (
-        spot.before() in LABELS
-        and (not spot.is_modifier or spot.before() == "top")
-        and 0 < value <= COMPOUND_MOST
+        spot.word_before() in LABELS
+        and (not spot.is_modifier or spot.word_before() == "top")
+        and 0 < value <= MAX_COMPOUND
         and not style.decimals
     ):
-        return _label(value, style, spot)
-    if _in_name(spot) or is_address(spot) or (spot.before() == "the" and heads_title(spot)):
+        return _read_label(value, style, spot)
+    if _follows_name(spot) or is_house_number(spot) or (spot.word_before() == "the" and begins_capitalised_name(spot)):
         return IN_NAME
     if value == 1 and match["number"] == "1":
-        return _single(spot)
+        return _read_single_thing(spot)
     if value < 2 and not style.decimals:
         return NO_PLURAL
-    if reason := _no_count(style, spot):
+    if reason := _why_not_count(style, spot):
         return reason
-    in_figures = _is_abbreviated(spot.next()) or (value > SAID_MOST and not style.decimals and not spot.counts_many)
-    made = tuple(form for form in other_forms(value, style) if form.name != "words" or not in_figures)
+    in_figures = _is_abbreviated(spot.word_after()) or (
+        value > MAX_SPELLED_ALONE and not style.decimals and not spot.counts_many
+    )
+    forms = tuple(form for form in list_other_forms(value, style) if form.name != "words" or not in_figures)
 
-    def beside(size: int) -> list[Fraction]:
+    def values_at(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
-        match = other_values(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
+        match = list_values_at_distance(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
         return [v * style.size for v in match if v > 0 and v != 1]
 
-    return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside)
+    return Mention(
+        spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, forms, values_at
+    )
 
 
 def _is_abbreviated(word: str) -> bool:
@@ -111,15 +115,15 @@ def _is_abbreviated(word: str) -> bool:
     return word in UNIT_SIGNS or (word[:1].isalpha() and not word.replace("-", "").replace("'", "").isalpha())
 
 
-def _single(spot: NumberPlace) -> MentionOrReason:
+def _read_single_thing(spot: NumberPlace) -> MentionOrReason:
     """A single thing with its noun, whose form depends on the number: "1 month", "2 months"."""
     at = spot.after
     if spot.noun != at or spot.parse.tags[at] != "NN" or spot.parse.bases[at] in ("nsubj", "compound", "nmod:poss"):
         return NO_PLURAL
-    noun, many = spot.parse.words[at], inflected(spot.parse.lowers[at], "NNS")
+    noun, many = spot.parse.words[at], inflect(spot.parse.lowers[at], "NNS")
     if (
         spot.start == 0
-        or spot.before() in LABELS | CODED
+        or spot.word_before() in LABELS | CODED
         or _is_abbreviated(noun)
         or many is None
         or not noun.islower()
@@ -130,36 +134,38 @@ def _single(spot: NumberPlace) -> MentionOrReason:
     def write(v: Fraction, *, count: Write) -> str:
         return f"{count(v)}{gap}{noun if v == 1 else many}"
 
-    form = NumberForm("words", partial(write, count=whole_in_words))
+    form = NumberForm("words", partial(write, count=spell_integer))
     counts = {NEAR: (2, 3), MIDDLE: (4, 5, 6), FAR: (8, 10, 12)}
-    own = partial(write, count=Style().write)
+    own = partial(write, count=NumberStyle().write)
     return Mention(spot.start, spot.parse.ends[at], "cardinal", Fraction(1), own, (form,),
                    lambda size: [Fraction(v) for v in counts[size]])  # fmt: skip
 
 
-def _beside(
+def _nearby_values(
     value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13
 ) -> list[Fraction]:
-    result = other_values(value, decimals=decimals, size=size, least=least, most=most)
+    result = list_values_at_distance(value, decimals=decimals, size=size, least=least, most=most)
     return [v for v in result if v > 0 and v != 1]
 
 
-def _no_count(style: Style, spot: NumberPlace) -> str:
+def _why_not_count(style: NumberStyle, spot: NumberPlace) -> str:
     """Why a number in digits is not a count; empty if it may be one."""
-    is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
-    if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
+    is_rupees = spot.word_before() in (".", ":") and spot.word_before(2) == "rs"
+    if style.scale.strip() in LETTERS or spot.word_after() in UNITS_AFTER or is_rupees:
         return NO_OTHER
     # A headline: "Man, 20, kills", "Singer dead at 87".
-    if (spot.before() == "," or (spot.before() == "at" and spot.before(2) in DEAD)) and spot.next() in (
+    if (
+        spot.word_before() == "," or (spot.word_before() == "at" and spot.word_before(2) in DEAD)
+    ) and spot.word_after() in (
         ",",
         ".",
         ")",
         "",
     ):
         return "an age in figures"
-    if spot.before() in SIGNS or spot.next() in SIGNS:
+    if spot.word_before() in SIGNS or spot.word_after() in SIGNS:
         return "a formula"
-    if spot.next_tag() == "CD" or spot.next() in SCALES:
+    if spot.tag_after() == "CD" or spot.word_after() in SCALES:
         return "numbers that depend on each other"
     if not (style.commas or style.scale or style.decimals):
         text = spot.parse.text[spot.start : spot.end]
@@ -167,18 +173,22 @@ def _no_count(style: Style, spot: NumberPlace) -> str:
             return "a year by itself"
         if spot.end - spot.start > len("999") and not spot.counts_many:
             return IN_NAME
-    marks = spot.next() == ")" or (spot.start == 0 and not spot.is_modifier)
-    if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
+    marks = spot.word_after() == ")" or (spot.start == 0 and not spot.is_modifier)
+    if marks or (spot.word_after() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
         return "a list marker"
-    after_noun = spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous[-1].isalnum()
-    is_model = after_noun and spot.end - spot.start >= len("100") and spot.previous.lower() not in ABOUT
+    after_noun = (
+        spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous_word[-1].isalnum()
+    )
+    is_model = after_noun and spot.end - spot.start >= len("100") and spot.previous_word.lower() not in ABOUT
     if is_model or (after_noun and not spot.is_modifier and not style.scale):
         return IN_NAME
-    is_title = spot.next_tag() == "NNP" and not spot.next_tag(2).startswith("NN") and spot.next() not in UNIT_SIGNS
+    is_title = (
+        spot.tag_after() == "NNP" and not spot.tag_after(2).startswith("NN") and spot.word_after() not in UNIT_SIGNS
+    )
     return IN_NAME if is_title else ""
 
 
-def _in_name(spot: NumberPlace) -> bool:
+def _follows_name(spot: NumberPlace) -> bool:
     """Whether a capitalised word inside a sentence is right before it: "Windows 10", "iPhone 6"."""
     at = spot.first - 1
     word = spot.parse.words[at] if at >= 0 else ""
@@ -189,114 +199,112 @@ def _in_name(spot: NumberPlace) -> bool:
     return spot.parse.pos[at] == "PROPN" or not word.istitle() or at > 0
 
 
-def _label(value: Fraction, style: Style, spot: NumberPlace) -> MentionOrReason:
-    word = spot.previous
+def _read_label(value: Fraction, style: NumberStyle, spot: NumberPlace) -> MentionOrReason:
+    word = spot.previous_word
 
     def write(v: Fraction) -> str:
-        return whole_in_words(v).title() if word[0].isupper() and spot.first > 1 else whole_in_words(v)
+        return spell_integer(v).title() if word[0].isupper() and spot.first > 1 else spell_integer(v)
 
-    beside = partial(other_values, value, least=1, most=99 if word.lower() == "age" else 999)
+    values_at = partial(list_values_at_distance, value, least=1, most=99 if word.lower() == "age" else 999)
     return Mention(spot.start, spot.end, "label", value, style.write, (NumberForm("words", write),),
-                   lambda size: beside(size=size))  # fmt: skip
+                   lambda size: values_at(size=size))  # fmt: skip
 
 
-def in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A count in words."""
     text = match["number"]
-    value = words_value(text)
+    value = value_of_number_words(text)
     if (
         value is None
         or value < 2
-        or (text.lower().startswith("a ") and value < 10**3 and spot.before() in ("half", "such"))
+        or (text.lower().startswith("a ") and value < 10**3 and spot.word_before() in ("half", "such"))
     ):
         return None
-    is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
-    if is_hour(spot) or (spot.next() == "(" and spot.next_tag(2) == "CD"):
+    is_named = spot.word_before() in ("the", "those", "these", "all", "any", "both", "which")
+    if is_hour(spot) or (spot.word_after() == "(" and spot.tag_after(2) == "CD"):
         return NO_OTHER
-    if spot.start == 0 and spot.next() in (":", ")"):
+    if spot.start == 0 and spot.word_after() in (":", ")"):
         return "a list marker"
-    if is_capital(spot):
+    if is_in_capitalised_name(spot):
         return IN_NAME
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that does not count anything"
-    if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
+    if spot.word_after() == "of" and spot.word_after(2) in WHOLES and "CD" in {spot.tag_after(k) for k in (3, 4, 5)}:
         return None if value < 2 else "a part of a number"
     big = value >= 10**6 and value % 10**5 == 0
-    digit_forms = [NumberForm("digits", Style(commas=value >= 10**3).write)]
+    digit_forms = [NumberForm("digits", NumberStyle(commas=value >= 10**3).write)]
     if big:
         name, size = ("billion", 10**9) if value >= 10**9 else ("million", 10**6)
         digit_forms.append(
-            NumberForm(f"digits and {name}", Style(False, 1 if value % size else 0, True, f" {name}").write)
+            NumberForm(f"digits and {name}", NumberStyle(False, 1 if value % size else 0, True, f" {name}").write)
         )
 
     def write(v: Fraction) -> str:
-        spoken = whole_in_words(v)
+        spoken = spell_integer(v)
         if text.lower().startswith("a "):
             spoken = re.sub("^one ", "a ", spoken)
         return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
 
-    beside = partial(_beside, value, 0, least=Fraction(2))
-    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside)
+    values_at = partial(_nearby_values, value, 0, least=Fraction(2))
+    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), values_at)
 
 
-def dozen(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_dozens(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Dozens: "two dozen eggs"."""
-    count = words_value(match["number"])
-    if count is None or spot.next() == "of":
+    count = value_of_number_words(match["number"])
+    if count is None or spot.word_after() == "of":
         return None
     value = count * 12
 
     def write(v: Fraction) -> str:
         if v % 12:
             raise ValueError(f"{v} is no number of dozens")
-        said = f"{'a' if v == 12 else whole_in_words(v / 12)} dozen"
-        return said[0].upper() + said[1:] if match[0][0].isupper() else said
+        text = f"{'a' if v == 12 else spell_integer(v / 12)} dozen"
+        return text[0].upper() + text[1:] if match[0][0].isupper() else text
 
     sizes = {NEAR: (12,), MIDDLE: (24, 36), FAR: (60, 72, 96)}
-    return Mention(spot.start, spot.end, "cardinal", value, write, (NumberForm("digits", Style().write),),
+    return Mention(spot.start, spot.end, "cardinal", value, write, (NumberForm("digits", NumberStyle().write),),
                    lambda size: [v for k in sizes[size] for v in (value + k, value - k) if v > 0])  # fmt: skip
 
 
-def percent(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_percentage(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A percentage: its sign or its word, in digits or words."""
     text = match["number"]
     if text[0].isalpha():
-        count = words_value(text)
+        count = value_of_number_words(text)
         if count is None:
             return None
-        value, style = count, Style()
+        value, style = count, NumberStyle()
     else:
-        value, style = read_digits(text)
+        value, style = parse_digits(text)
     sign = match["sign"]
-    own = _percent_writer(text, style, sign)
-    made = (
+
+    def write_own(v: Fraction) -> str:
+        if not text[0].isalpha():
+            return style.write(v) + sign
+        return (spell_integer(v).capitalize() if text[0].isupper() else spell_integer(v)) + sign
+
+    forms = (
         [NumberForm("per cent", lambda v: f"{style.write(v)} percent")]
         if sign.strip() == "%" or text[0].isalpha()
         else []
     )
     if sign.strip() != "%":
-        made.append(NumberForm("%", lambda v: f"{style.write(v)}%"))
-    if not text[0].isalpha() and not style.decimals and (words := spoken_writer(value, style)) is not None:
-        made.append(NumberForm("words", lambda v: f"{words(v)} percent"))
+        forms.append(NumberForm("%", lambda v: f"{style.write(v)}%"))
+    if not text[0].isalpha() and not style.decimals and (words := make_spoken_writer(value, style)) is not None:
+        forms.append(NumberForm("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
-    beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)
-    return Mention(spot.start, spot.end, "percentage", value, own, tuple(made), beside)
+    values_at = partial(_nearby_values, value, style.decimals, least=Fraction(0), most=most)
+    return Mention(spot.start, spot.end, "percentage", value, write_own, tuple(forms), values_at)
 
 
-def _percent_writer(text: str, style: Style, sign: str) -> Write:
-    if not text[0].isalpha():
-        return lambda v: style.write(v) + sign
-    title = text[0].isupper()
-    return lambda v: (whole_in_words(v).capitalize() if title else whole_in_words(v)) + sign
-
-
-def fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A fraction: 3/4, or two thirds."""
     if match["below"]:
         upper, lower = int(match["above"]), int(match["below"])
     else:
-        upper, lower = int(words_value(match["count"]) or 0), PARTS[match["part"].lower().removesuffix("s")]
-    if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier or spot.before() in ("a", "an", "the"):
+        upper, lower = int(value_of_number_words(match["count"]) or 0), PARTS[match["part"].lower().removesuffix("s")]
+    if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier or spot.word_before() in ("a", "an", "the"):
         return NO_OTHER
     is_words, dash = not match["below"], "-" if "-" in match[0] else " "
 
@@ -304,9 +312,7 @@ def fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         name = PART_NAMES[v.denominator]
         if v.denominator == 2:
             return "one half" if is_words else "half"
-        said = (
-            f"{'one' if v.numerator == 1 else whole_in_words(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
-        )
+        said = f"{'one' if v.numerator == 1 else spell_integer(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
         said = said if v.numerator == 1 else f"{said}s"
         return said[0].upper() + said[1:] if is_words and match[0][0].isupper() else said
 
@@ -317,44 +323,48 @@ def fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     value = Fraction(upper, lower)
     if own(value) != match[0]:
         return NO_OTHER
-    return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_fractions, value))
+    return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_nearby_fractions, value))
 
 
-def _fractions(value: Fraction, size: int) -> list[Fraction]:
+def _nearby_fractions(value: Fraction, size: int) -> list[Fraction]:
     every = sorted({Fraction(n, d) for d in (3, 4, 5) for n in range(1, d)})
     reach = {NEAR: (0.0, 0.16), MIDDLE: (0.16, 0.4), FAR: (0.4, 1.0)}[size]
     return [v for v in every if v != value and reach[0] < abs(float(v - value)) <= reach[1]]
 
 
-def mixed(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_number_and_a_half(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number and a half: 2 1/2, 2½, two and a half."""
-    count = words_value(match["words"]) if match["words"] else Fraction(match["whole"])
+    count = value_of_number_words(match["words"]) if match["words"] else Fraction(match["whole"])
     if count is None or count < 1:
         return None
     value = count + Fraction(1, 2)
     tail = match[0][len(match["words"] or match["whole"]) :]
 
-    def own(v: Fraction) -> str:
-        return (whole_in_words(v - Fraction(1, 2)) if match["words"] else str(int(v))) + tail
+    def write_own(v: Fraction) -> str:
+        return (spell_integer(v - Fraction(1, 2)) if match["words"] else str(int(v))) + tail
 
-    other_form = NumberForm("words", halves) if match["whole"] else NumberForm("digits", Style(decimals=1).write)
+    other_form = (
+        NumberForm("words", spell_half) if match["whole"] else NumberForm("digits", NumberStyle(decimals=1).write)
+    )
     sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
 
-    def beside(size: int) -> list[Fraction]:
+    def values_at(size: int) -> list[Fraction]:
         return [v for k in sizes[size] for v in (value - k, value + k) if v > 1]
 
-    return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside)
+    return Mention(spot.start, spot.end, "fraction", value, write_own, (other_form,), values_at)
 
 
-def count_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts or years: 10-15 people, 2003 to 2005."""
     low, high = (int(match[name].replace(",", "")) for name in ("low", "high"))
     joint = match["joint"]
     years = all(len(match[name]) == 4 and 1500 <= int(match[name]) < 2100 for name in ("low", "high"))
-    in_unit = spot.next() in SINGLE_UNITS and spot.next_pos(2) in ("NOUN", "ADJ") and joint.strip() in ("-", "–")
-    if not low < high or (not years and not spot.counts_many and not in_unit and spot.next() not in ("percent", "%")):
+    in_unit = spot.word_after() in SINGLE_UNITS and spot.pos_after(2) in ("NOUN", "ADJ") and joint.strip() in ("-", "–")
+    if not low < high or (
+        not years and not spot.counts_many and not in_unit and spot.word_after() not in ("percent", "%")
+    ):
         return None
-    if spot.before() in ("between", "from") and joint.strip() != "to":
+    if spot.word_before() in ("between", "from") and joint.strip() != "to":
         return NO_OTHER
     commas = "," in match[0]
 
@@ -362,41 +372,45 @@ def count_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return joined.join(f"{n:,}" if commas else f"{n}" for n in v)
 
     def words(v: tuple[int, int]) -> str:
-        return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spelled, v))
+        return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spell_number, v))
 
-    made = [NumberForm("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" and not in_unit else []
+    forms = [NumberForm("words", words)] if high <= MAX_COMPOUND and spot.word_after() != "%" and not in_unit else []
     if joint.strip() not in ("to", "or"):
-        made.append(NumberForm("to", partial(write, joined=" to ")))
-    elif joint.strip() == "to" and spot.before() != "from":
-        made.append(NumberForm("dash", partial(write, joined="-")))
-    return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(made),
-                   partial(_spans, low, high, is_or=joint.strip() == "or"))  # fmt: skip
+        forms.append(NumberForm("to", partial(write, joined=" to ")))
+    elif joint.strip() == "to" and spot.word_before() != "from":
+        forms.append(NumberForm("dash", partial(write, joined="-")))
+    return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(forms),
+                   partial(_nearby_ranges, low, high, is_or=joint.strip() == "or"))  # fmt: skip
 
 
-def count_range_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_range_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A range of counts in words: six to seven years, two or three."""
     low, high = (SMALL[match[name].lower()] for name in ("low", "high"))
     joint, capital = match["joint"], match[0][0].isupper()
-    if not 0 < low < high or not spot.counts_many or spot.before() == "from":
+    if not 0 < low < high or not spot.counts_many or spot.word_before() == "from":
         return "numbers that depend on each other"
 
     def write(v: tuple[int, int]) -> str:
-        said = joint.join(map(spelled, v))
-        return said[0].upper() + said[1:] if capital else said
+        text = joint.join(map(spell_number, v))
+        return text[0].upper() + text[1:] if capital else text
 
     if write((low, high)) != match[0]:
         return NO_OTHER
-    made = [NumberForm("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
+    forms = [NumberForm("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
     if joint == " to ":
-        made.append(NumberForm("dash", lambda v: f"{v[0]}-{v[1]}"))
-    beside = partial(_spans, low, high, is_or=joint == " or ")
-    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(made), beside)
+        forms.append(NumberForm("dash", lambda v: f"{v[0]}-{v[1]}"))
+    values_at = partial(_nearby_ranges, low, high, is_or=joint == " or ")
+    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(forms), values_at)
 
 
-def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
+def _nearby_ranges(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
     if is_or and high - low == 1:
-        return [(v, v + 1) for v in map(int, other_values(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
-    result = [(low, int(v)) for v in other_values(Fraction(high), size=size, least=low + 1)]
+        return [
+            (v, v + 1)
+            for v in map(int, list_values_at_distance(Fraction(low), size=size, least=2))
+            if v + 1 < MAX_COMPOUND
+        ]
+    result = [(low, int(v)) for v in list_values_at_distance(Fraction(high), size=size, least=low + 1)]
     if high >= 1500 and len(str(low)) == 4:
         return [(a, b) for a, b in result if b < 2050 and len(str(b)) == 4] or [
             (low + k, high + k) for k in (-size * 3, size * 3)
@@ -404,47 +418,51 @@ def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple
     return result
 
 
-def ordinals(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_ordinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An ordinal number before a noun: the third floor, the 21st century."""
     text = match["number"]
     value = ORDINALS.get(text.lower()) or int(re.sub(r"\D", "", text) or 0)
     if not 2 <= value <= 99:
         return NO_OTHER
-    if spot.next_tag() not in ("NN", "NNS", "JJS", "JJ") or spot.next() in IDIOMS or spot.tag in ("RB", "NN"):
+    if spot.tag_after() not in ("NN", "NNS", "JJS", "JJ") or spot.word_after() in IDIOMS or spot.tag in ("RB", "NN"):
         return "an ordinal that does not count anything"
-    if heads_title(spot):
+    if begins_capitalised_name(spot):
         return IN_NAME
     words = text[0].isalpha()
 
     def spoken(v: int) -> str:
-        said = spelled_ordinal(v)
+        said = spell_ordinal(v)
         return said[0].upper() + said[1:] if words and text[0].isupper() else said
 
-    own, form = (spoken, NumberForm("digits", ordinal)) if words else (ordinal, NumberForm("words", spelled_ordinal))
+    own, form = (
+        (spoken, NumberForm("digits", ordinal_in_digits))
+        if words
+        else (ordinal_in_digits, NumberForm("words", spell_ordinal))
+    )
     if own(value) != text:
         return NO_OTHER
     # The noun after it, past one word: "third calendar quarter".
     most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(
-        spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next(), 99
+        spot.word_after(2) if spot.word_after(2) in ("quarter", "century", "half") else spot.word_after(), 99
     )
 
-    def beside(size: int) -> list[int]:
-        return [int(v) for v in other_values(Fraction(value), size=size, least=2, most=most)]
+    def values_at(size: int) -> list[int]:
+        return [int(v) for v in list_values_at_distance(Fraction(value), size=size, least=2, most=most)]
 
-    return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside)
+    return Mention(spot.start, spot.end, "ordinal", value, own, (form,), values_at)
 
 
-def compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number joined to a noun: a 14-year-old boy, a 12-member board."""
     text, tail = match["number"], match["tail"]
-    value = words_value(text) if text[0].isalpha() else Fraction(text)
-    if value is None or not 1 <= value <= COMPOUND_MOST or (value == 1 and text[0].isalpha()):
+    value = value_of_number_words(text) if text[0].isalpha() else Fraction(text)
+    if value is None or not 1 <= value <= MAX_COMPOUND or (value == 1 and text[0].isalpha()):
         return None
     if text[0].isalpha() and SMALL.get(text.lower()) is None:
         return None
 
     def spoken(v: Fraction) -> str:
-        said = whole_in_words(v) + tail
+        said = spell_integer(v) + tail
         return said[0].upper() + said[1:] if text[0].isupper() else said
 
     def digits(v: Fraction) -> str:
@@ -452,14 +470,14 @@ def compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
     own, form = (spoken, NumberForm("digits", digits)) if text[0].isalpha() else (digits, NumberForm("words", spoken))
     most = 99 if "old" in tail else 999
-    beside = partial(_beside, value, 0, least=Fraction(2), most=most)
-    return Mention(spot.start, spot.end, "compound", value, own, (form,), beside)
+    values_at = partial(_nearby_values, value, 0, least=Fraction(2), most=most)
+    return Mention(spot.start, spot.end, "compound", value, own, (form,), values_at)
 
 
-def score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A score: 3-2, recognised by a word of winning or losing before it."""
     low, high = int(match["low"]), int(match["high"])
-    near = {spot.before(k) for k in range(1, 8)}
+    near = {spot.word_before(k) for k in range(1, 8)}
     if near.isdisjoint({"won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "defeated", "victory", "defeat",
                         "lead", "led", "draw", "drew", "beating", "score", "loss", "over"}) or low == high:  # fmt: skip
         return "a comparison of numbers, or a score"
@@ -467,16 +485,16 @@ def score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     def write(v: tuple[int, int], *, joined: str) -> str:
         return f"{v[0]}{joined}{v[1]}"
 
-    def beside(size: int) -> list[tuple[int, int]]:
+    def values_at(size: int) -> list[tuple[int, int]]:
         reach = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 7, 10)}[size]
         best = [(low + k, high) if low > high else (low, high + k) for k in reach]
         return [v for v in best if v != (low, high)]
 
     return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=match["joint"]),
-                   (NumberForm("to", partial(write, joined=" to ")),), beside)  # fmt: skip
+                   (NumberForm("to", partial(write, joined=" to ")),), values_at)  # fmt: skip
 
 
-def version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A version: version 2.1, v2.1, Python 3.11."""
     mark, number = match["mark"], match["version"]
     parts = tuple(map(int, number.split(".")))
@@ -484,25 +502,27 @@ def version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     def write(v: tuple[int, ...], *, before: str) -> str:
         return before + ".".join(map(str, v))
 
-    made = "v" if "ersion" in mark else "version "
+    other_mark = "v" if "ersion" in mark else "version "
     if mark == "":
-        made = "version "
+        other_mark = "version "
     return Mention(spot.start, spot.end, "version", parts, partial(write, before=mark),
-                   (NumberForm("version" if made != "v" else "v", partial(write, before=made)),),
-                   partial(_versions, parts))  # fmt: skip
+                   (NumberForm("version" if other_mark != "v" else "v", partial(write, before=other_mark)),),
+                   partial(_nearby_versions, parts))  # fmt: skip
 
 
-def _versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
+def _nearby_versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
     if size == NEAR or len(parts) == 1:
-        return [(*parts[:-1], int(v)) for v in other_values(Fraction(parts[-1]), size=size, least=0, most=999)]
+        return [
+            (*parts[:-1], int(v)) for v in list_values_at_distance(Fraction(parts[-1]), size=size, least=0, most=999)
+        ]
     firsts = [parts[0] + k for k in ((1, 2) if size == MIDDLE else (4, 6, 9))]
     return [(first, *parts[1:]) for first in firsts]
 
 
-def code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number that names something: order #12345, ticket no. 77."""
     mark, digits = match["mark"] or "", match["digits"]
-    if spot.before() not in CODED | {"no"} and not mark.strip():
+    if spot.word_before() not in CODED | {"no"} and not mark.strip():
         return None
 
     def write(v: int, *, before: str) -> str:
@@ -512,10 +532,11 @@ def code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     if mark not in marks or (mark == "" and len(digits) < 2):
         return NO_OTHER
     return Mention(spot.start, spot.end, "code", int(digits), partial(write, before=mark),
-                   (NumberForm("mark", partial(write, before=marks[mark])),), partial(_codes, digits))  # fmt: skip
+                   (NumberForm("mark", partial(write, before=marks[mark])),),
+                   partial(_nearby_codes, digits))  # fmt: skip
 
 
-def _codes(digits: str, size: int) -> list[int]:
+def _nearby_codes(digits: str, size: int) -> list[int]:
     """Codes with the same number of digits: a different last digit, a different middle digit, all digits reversed."""
     value, places = int(digits), len(digits)
     reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
@@ -523,7 +544,7 @@ def _codes(digits: str, size: int) -> list[int]:
     return [v for v in result if v > 0 and len(str(v)) <= places and v != value]
 
 
-def product(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_product_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A product's code of capitals and digits: A320, A-320."""
     letters, dash, digits = match["letters"], match["dash"], match["digits"]
 
@@ -532,7 +553,7 @@ def product(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
     form = NumberForm("hyphen" if not dash else "no hyphen", partial(write, joined="" if dash else "-"))
     return Mention(spot.start, spot.end, "product", int(digits), partial(write, joined=dash), (form,),
-                   partial(_codes, digits))  # fmt: skip
+                   partial(_nearby_codes, digits))  # fmt: skip
 
 
 _N = rf"(?P<number>(?:{PLAIN}){SCALE}?)"
@@ -541,24 +562,25 @@ _FEW, _PARTS = "one|two|three|four|five|seven", "third|quarter|fifth|sixth|eight
 _ONES = "|".join(ONES)
 _WHOLE = r"\d{1,3}(?:,\d{3})+|\d{1,4}"
 _SMALL = "|".join(sorted((word for word in SMALL if word != "zero"), key=len, reverse=True))
-PERCENT: tuple[tuple[str, Maker], ...] = (
-    (rf"{_N}(?P<sign> ?%| ?percent| per cent| pct)", percent),
-    (rf"(?i:{_W})(?P<sign> percent| per cent)", percent),
+PERCENT: tuple[tuple[str, MentionReader], ...] = (
+    (rf"{_N}(?P<sign> ?%| ?percent| per cent| pct)", read_percentage),
+    (rf"(?i:{_W})(?P<sign> percent| per cent)", read_percentage),
 )
-PATTERNS: tuple[tuple[str, Maker], ...] = (
-    (r"(?P<mark>[Vv]ersion |v\.? ?|V(?=\d+\.))(?P<version>\d+(?:\.\d+){0,3})", version),
-    (r"(?<=[a-z] )(?P<mark>)(?P<version>\d+\.\d+\.\d+)", version),
-    (r"(?P<mark>#|[Nn]o\. |number )(?P<digits>\d{2,12})", code),
-    (r"(?P<mark>)(?P<digits>\d{3,12})", code),
-    (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", product),
-    (rf"(?:(?P<whole>\d{{1,2}})(?: 1/2| ?½)|(?P<words>(?i:{_SMALL})) and a half)", mixed),
-    (rf"(?:(?P<above>\d{{1,2}})/(?P<below>\d{{1,2}})|(?P<count>(?i:{_FEW}))[ -](?P<part>(?:{_PARTS})s?))", fraction),
-    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", count_range),
-    (r"(?P<low>\d{1,3})(?P<joint> ?[-\u2013] ?)(?P<high>\d{1,3})", score),
-    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", count_range_in_words),
-    (rf"(?P<number>(?i:a|{WORDS})) dozen", dozen),
-    (rf"(?P<number>\d{{1,3}}|(?i:{_SMALL}))(?!-(?:{_ONES})\b)(?P<tail>(?:-[a-z]{{2,}})+)", compound),
-    (rf"(?P<number>\d{{1,2}}(?:st|nd|rd|th)|(?i:{ORDINAL_WORDS}))", ordinals),
-    (_N, cardinal),
-    (rf"(?i:{_W})", in_words),
+PATTERNS: tuple[tuple[str, MentionReader], ...] = (
+    (r"(?P<mark>[Vv]ersion |v\.? ?|V(?=\d+\.))(?P<version>\d+(?:\.\d+){0,3})", read_version),
+    (r"(?<=[a-z] )(?P<mark>)(?P<version>\d+\.\d+\.\d+)", read_version),
+    (r"(?P<mark>#|[Nn]o\. |number )(?P<digits>\d{2,12})", read_code),
+    (r"(?P<mark>)(?P<digits>\d{3,12})", read_code),
+    (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", read_product_code),
+    (rf"(?:(?P<whole>\d{{1,2}})(?: 1/2| ?½)|(?P<words>(?i:{_SMALL})) and a half)", read_number_and_a_half),
+    (rf"(?:(?P<above>\d{{1,2}})/(?P<below>\d{{1,2}})|(?P<count>(?i:{_FEW}))[ -](?P<part>(?:{_PARTS})s?))",
+     read_fraction),
+    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", read_range),
+    (r"(?P<low>\d{1,3})(?P<joint> ?[-\u2013] ?)(?P<high>\d{1,3})", read_score),
+    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", read_range_in_words),
+    (rf"(?P<number>(?i:a|{WORDS})) dozen", read_dozens),
+    (rf"(?P<number>\d{{1,3}}|(?i:{_SMALL}))(?!-(?:{_ONES})\b)(?P<tail>(?:-[a-z]{{2,}})+)", read_compound),
+    (rf"(?P<number>\d{{1,2}}(?:st|nd|rd|th)|(?i:{ORDINAL_WORDS}))", read_ordinal),
+    (_N, read_cardinal),
+    (rf"(?i:{_W})", read_number_in_words),
 )  # fmt: skip

@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from encheck.language.numbers.amounts import ABOUT, NO_OTHER, Maker, MentionOrReason
+from encheck.language.numbers.amounts import ABOUT, NO_OTHER, MentionOrReason, MentionReader
 from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace, Write
 from encheck.language.numbers.numerals import (
     PLAIN,
     SCALE,
     SCALES,
     WORDS,
-    Style,
-    other_forms,
-    other_values,
-    read_digits,
-    spoken_writer,
-    whole_in_words,
-    words_value,
+    NumberStyle,
+    list_other_forms,
+    list_values_at_distance,
+    make_spoken_writer,
+    parse_digits,
+    spell_integer,
+    value_of_number_words,
 )
 
 LOCALE = "en_US"
 CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs": "INR", "Rs.": "INR", "rs": "INR"}
 SAID = {"USD": "dollars", "EUR": "euros", "GBP": "pounds", "JPY": "yen", "INR": "rupees"}  # as people write them
 SIGNS = {SAID[currency]: sign for sign, currency in CURRENCIES.items() if not sign[0].isalpha()}
-PIECES_MOST = 100  # dollars and cents in words
-CENTS_MOST = 1_000  # "a $40.00 ticket", not "$100,000.00 bail"
+MAX_DOLLARS_AND_CENTS = 100  # dollars and cents in words
+MAX_WITH_CENTS = 1_000  # "a $40.00 ticket", not "$100,000.00 bail"
 LETTERS = {"million": "m", "billion": "bn", "trillion": "tn"}
 LONG = 12  # digits of a converted amount: more would be unusual
 
@@ -85,12 +85,12 @@ WORDY = frozenset(
 
 
 @cache
-def names() -> dict[str, str]:
+def unit_names() -> dict[str, str]:
     """Plural names of units in texts -> name in CLDR: babel's names and abbreviations, and ours."""
     result: dict[str, str] = {}
     for name in UNITS:
         for length in ("long", "short"):
-            result.setdefault(unit(name, length), name)
+            result.setdefault(unit_name(name, length), name)
     for word, name in BRITISH.items():
         result[f"{word}s"] = name
     result |= MORE
@@ -98,10 +98,10 @@ def names() -> dict[str, str]:
 
 
 @cache
-def unit(name: str, length: str) -> str:
+def unit_name(name: str, length: str) -> str:
     """Babel's plural of a unit: "kilometers", or "km" for the length short.
 
-    >>> unit("length-kilometer", "long"), unit("length-kilometer", "short")
+    >>> unit_name("length-kilometer", "long"), unit_name("length-kilometer", "short")
     ('kilometers', 'km')
     """
     from babel.units import format_unit
@@ -110,61 +110,65 @@ def unit(name: str, length: str) -> str:
 
 
 @cache
-def unit_name_of_one(name: str) -> str:
+def singular_unit_name(name: str) -> str:
     """Babel's singular of a unit."""
     from babel.units import format_unit
 
     return format_unit(1, name, length="long", locale=LOCALE).removeprefix("1").strip()
 
 
-def measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
     text, gap, word = match["number"], match["gap"], match["unit"]
-    name = names()[word]
-    count = words_value(text) if text[0].isalpha() else None
-    value, style = (count, Style()) if count is not None else read_digits(text)
+    name = unit_names()[word]
+    count = value_of_number_words(text) if text[0].isalpha() else None
+    value, style = (count, NumberStyle()) if count is not None else parse_digits(text)
     if value < 2 and not style.decimals:
         return "one or zero: no other number agrees grammatically"
     is_wordy, capital = text[0].isalpha(), text[0].isupper()
 
-    def own(v: Fraction) -> str:
-        return (_spelled(v, capital=capital) if is_wordy else style.write(v)) + gap + word
+    def write_own(v: Fraction) -> str:
+        return (_whole_in_words_capital(v, capital=capital) if is_wordy else style.write(v)) + gap + word
 
     # An abbreviated unit precedes the noun that it describes: "a 2 mm nodule".
-    made = _beside_noun(style, word, name) if spot.is_modifier and word not in WORDY and not word.endswith("s") else []
-    made = made or list(_forms(value, style, word, name, is_wordy=is_wordy))
-    if (smaller := UNITS[name].smaller) and _converts(value, name, spot, is_wordy=is_wordy):
-        made.append(NumberForm(f"in {unit(smaller, 'long')}", _converted(name, word)))
+    forms = (
+        _forms_before_noun(style, word, name)
+        if spot.is_modifier and word not in WORDY and not word.endswith("s")
+        else []
+    )
+    forms = forms or list(_measure_forms(value, style, word, name, is_wordy=is_wordy))
+    if (smaller := UNITS[name].smaller) and _is_natural_in_smaller_unit(value, name, spot, is_wordy=is_wordy):
+        forms.append(NumberForm(f"in {unit_name(smaller, 'long')}", _make_smaller_unit_writer(name, word)))
     least = Fraction(0) if style.decimals else Fraction(2)
 
-    def beside(size: int) -> list[Fraction]:
-        match = other_values(value / style.size, decimals=style.decimals, size=size, least=least)
+    def values_at(size: int) -> list[Fraction]:
+        match = list_values_at_distance(value / style.size, decimals=style.decimals, size=size, least=least)
         return [v * style.size for v in match if v > 0 and v != 1]
 
-    return Mention(spot.start, spot.end, "measure", value, own, tuple(made), beside)
+    return Mention(spot.start, spot.end, "measure", value, write_own, tuple(forms), values_at)
 
 
-def _beside_noun(style: Style, word: str, name: str) -> list[NumberForm]:
+def _forms_before_noun(style: NumberStyle, word: str, name: str) -> list[NumberForm]:
     """Before a noun: "2-mm", "2-millimeter"."""
-    single = unit_name_of_one(name)
+    single = singular_unit_name(name)
     return [NumberForm("hyphen", lambda v: f"{style.write(v)}-{word}")] + (
         [NumberForm("unit in full", lambda v: f"{style.write(v)}-{single}")] if single != word else []
     )
 
 
-def _spelled(value: Fraction, *, capital: bool) -> str:
-    words = whole_in_words(value)
+def _whole_in_words_capital(value: Fraction, *, capital: bool) -> str:
+    words = spell_integer(value)
     return words[0].upper() + words[1:] if capital else words
 
 
-def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: bool) -> list[NumberForm]:
-    long, short = unit(name, "long"), unit(name, "short")
+def _measure_forms(value: Fraction, style: NumberStyle, word: str, name: str, *, is_wordy: bool) -> list[NumberForm]:
+    long, short = unit_name(name, "long"), unit_name(name, "short")
     long = word if word in WORDY or word.removesuffix("s") in BRITISH else long
     result = []
     if is_wordy:
-        return [NumberForm("digits", lambda v: f"{Style(commas=v >= 1_000).write(v)} {word}")]
-    plain = () if style.decimals else other_forms(value, style)  # "two point eight kilograms" is unusual
-    result += [NumberForm(form.name, partial(_with_unit, form.write, long)) for form in plain]
+        return [NumberForm("digits", lambda v: f"{NumberStyle(commas=v >= 1_000).write(v)} {word}")]
+    plain = () if style.decimals else list_other_forms(value, style)  # "two point eight kilograms" is unusual
+    result += [NumberForm(form.name, partial(_write_with_unit, form.write, long)) for form in plain]
     if word != long:
         result.append(NumberForm("unit in full", lambda v: f"{style.write(v)} {long}"))
     elif (
@@ -176,21 +180,26 @@ def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: boo
     return result
 
 
-def _with_unit(write: Write, long: str, value: Fraction) -> str:
+def _write_with_unit(write: Write, long: str, value: Fraction) -> str:
     return f"{write(value)} {long}"
 
 
-def _converts(value: Fraction, name: str, spot: NumberPlace, *, is_wordy: bool) -> bool:
+def _is_natural_in_smaller_unit(value: Fraction, name: str, spot: NumberPlace, *, is_wordy: bool) -> bool:
     """Whether the amount is also natural in the smaller unit."""
     kind = UNITS[name]
-    if value > kind.most or value * kind.times % 1 or spot.is_modifier or spot.next() in ("old", "a", "per", "each"):
+    if (
+        value > kind.most
+        or value * kind.times % 1
+        or spot.is_modifier
+        or spot.word_after() in ("old", "a", "per", "each")
+    ):
         return False
     return value % 1 == 0 or not is_wordy
 
 
-def _converted(name: str, word: str) -> Write:
+def _make_smaller_unit_writer(name: str, word: str) -> Write:
     kind = UNITS[name]
-    smaller = unit(kind.smaller, "long")
+    smaller = unit_name(kind.smaller, "long")
     if word.removesuffix("s") in BRITISH:
         smaller = smaller.replace("meters", "metres").replace("liters", "litres")
 
@@ -198,114 +207,115 @@ def _converted(name: str, word: str) -> Write:
         if v * kind.times % 1 or v > kind.most * LONG:
             raise ValueError(f"{v} is not said in {smaller}")
         count = v * kind.times
-        return f"{Style(commas=count >= 1_000).write(count)} {smaller}"
+        return f"{NumberStyle(commas=count >= 1_000).write(count)} {smaller}"
 
     return write
 
 
-def money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An amount of money with its sign: $40, £2.5m."""
-    value, style = read_digits(match["number"])
-    is_coded = spot.previous.isupper() and len(spot.previous) <= 3 and spot.previous != "I"
-    if is_coded or spot.next() in SAID.values():
+    value, style = parse_digits(match["number"])
+    is_coded = spot.previous_word.isupper() and len(spot.previous_word) <= 3 and spot.previous_word != "I"
+    if is_coded or spot.word_after() in SAID.values():
         return NO_OTHER
     before, currency = match["sign"] + match["gap"], CURRENCIES[match["sign"]]
     scale = style.scale.strip()
     is_short = scale.lower() in ("k", "m", "b", "bn", "mn", "tn")
-    full = Style(style.commas, style.decimals, True, f" {_full(style)}") if is_short else style
-    made = []
+    word = {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "trillion"}.get(style.size)
+    full = NumberStyle(style.commas, style.decimals, True, f" {word}") if is_short else style
+    forms = []
     if is_short:
-        made.append(NumberForm("scale in full", lambda v: before + full.write(v)))
+        forms.append(NumberForm("scale in full", lambda v: before + full.write(v)))
     elif scale in LETTERS:
-        lettered = Style(style.commas, style.decimals, True, LETTERS[scale])
-        made.append(NumberForm("letter", lambda v: before + lettered.write(v)))
-    if (not spot.is_modifier and spot.next() != "-") or spot.next() in MORE_OR_LESS:
-        made.append(NumberForm("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
-        made += _without_sign(value, style, currency)
+        lettered = NumberStyle(style.commas, style.decimals, True, LETTERS[scale])
+        forms.append(NumberForm("letter", lambda v: before + lettered.write(v)))
+    if (not spot.is_modifier and spot.word_after() != "-") or spot.word_after() in MORE_OR_LESS:
+        forms.append(NumberForm("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
+        forms += _money_in_words(value, style, currency)
         if scale in ("million", "billion") and value < 10**12:
-            made.append(NumberForm("noughts", lambda v: before + Style(commas=True).write(v)))
+            forms.append(NumberForm("noughts", lambda v: before + NumberStyle(commas=True).write(v)))
     else:
-        made += _before_noun(value, style, spot, before, currency)
-    return _sum(spot, value, style, lambda v: before + style.write(v), tuple(made))
+        forms += _money_before_noun(value, style, spot, before, currency)
+    return _make_money_mention(spot, value, style, lambda v: before + style.write(v), tuple(forms))
 
 
-def _without_sign(value: Fraction, style: Style, currency: str) -> list[NumberForm]:
+def _money_in_words(value: Fraction, style: NumberStyle, currency: str) -> list[NumberForm]:
     """The amount in words."""
-    if style.decimals == 2 and not style.scale and value < PIECES_MOST:
-        return [NumberForm("words", partial(_pieces, currency))]
-    words = None if style.decimals else spoken_writer(value, style)
+    if style.decimals == 2 and not style.scale and value < MAX_DOLLARS_AND_CENTS:
+        return [NumberForm("words", partial(_dollars_and_cents, currency))]
+    words = None if style.decimals else make_spoken_writer(value, style)
     return [NumberForm("words", lambda v: f"{words(v)} {SAID[currency]}")] if words else []
 
 
-def _before_noun(value: Fraction, style: Style, spot: NumberPlace, before: str, currency: str) -> list[NumberForm]:
+def _money_before_noun(
+    value: Fraction, style: NumberStyle, spot: NumberPlace, before: str, currency: str
+) -> list[NumberForm]:
     """Before a noun: "a $40.00 ticket", "a USD 4.50 ticket"."""
     if style.scale:
         return []
     if style.decimals:
         return [NumberForm("code", lambda v: f"{currency} {style.write(v)}")]
-    is_small = value < CENTS_MOST and spot.before() not in ABOUT
-    return [NumberForm("cents", lambda v: before + Style(style.commas, 2).write(v))] if is_small else []
+    is_small = value < MAX_WITH_CENTS and spot.word_before() not in ABOUT
+    return [NumberForm("cents", lambda v: before + NumberStyle(style.commas, 2).write(v))] if is_small else []
 
 
-def sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_money_with_sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """An amount with its sign after it: 50 $, 20€."""
-    value, style = read_digits(match["number"])
+    value, style = parse_digits(match["number"])
     sign, gap = match["sign"], match["gap"]
 
-    def own(v: Fraction) -> str:
+    def write_own(v: Fraction) -> str:
         return style.write(v) + gap + sign
 
-    made = [NumberForm("sign before", lambda v: sign + style.write(v))]
+    forms = [NumberForm("sign before", lambda v: sign + style.write(v))]
     if not spot.is_modifier:
-        made.append(NumberForm("name", lambda v: f"{style.write(v)} {SAID[CURRENCIES[sign]]}"))
-    return _sum(spot, value, style, own, tuple(made))
+        forms.append(NumberForm("name", lambda v: f"{style.write(v)} {SAID[CURRENCIES[sign]]}"))
+    return _make_money_mention(spot, value, style, write_own, tuple(forms))
 
 
-def _pieces(currency: str, value: Fraction) -> str:
+def _dollars_and_cents(currency: str, value: Fraction) -> str:
     """Dollars and cents in words: "four dollars and fifty cents"; ValueError if either is zero."""
     large, small = divmod(value * 100, 100)
     if large < 2 or small < 2:
         raise ValueError(f"{value} is not said in two parts")
     cents = "pence" if currency == "GBP" else "cents"
-    return f"{whole_in_words(Fraction(large))} {SAID[currency]} and {whole_in_words(small)} {cents}"
+    return f"{spell_integer(Fraction(large))} {SAID[currency]} and {spell_integer(small)} {cents}"
 
 
-def _full(style: Style) -> str:
-    return {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "trillion"}[style.size]
-
-
-def _sum(spot: NumberPlace, value: Fraction, style: Style, own: Write, made: tuple[NumberForm, ...]) -> MentionOrReason:
-    if (style.decimals > 2 and not style.scale) or spot.next() in SCALES:  # a rate of exchange
+def _make_money_mention(
+    spot: NumberPlace, value: Fraction, style: NumberStyle, write: Write, forms: tuple[NumberForm, ...]
+) -> MentionOrReason:
+    if (style.decimals > 2 and not style.scale) or spot.word_after() in SCALES:  # a rate of exchange
         return NO_OTHER
 
-    def beside(size: int) -> list[Fraction]:
-        result = other_values(
+    def values_at(size: int) -> list[Fraction]:
+        result = list_values_at_distance(
             value / style.size, decimals=style.decimals, size=size, least=0, most=999 if style.scale else 10**13
         )
         return [v * style.size for v in result if v > 0 and v * style.size != 1 and v != 1]
 
-    return Mention(spot.start, spot.end, "money", value, own, made, beside)
+    return Mention(spot.start, spot.end, "money", value, write, forms, values_at)
 
 
-def named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Money by its name: 5 dollars, two million euros."""
     text, word = match["number"], match["name"]
-    count = words_value(text) if text[0].isalpha() else None
-    value, style = (count, Style()) if count is not None else read_digits(text)
+    count = value_of_number_words(text) if text[0].isalpha() else None
+    value, style = (count, NumberStyle()) if count is not None else parse_digits(text)
     if value < 2 and not style.decimals:
         return NO_OTHER
     capital = text[0].isupper()
 
-    def own(v: Fraction) -> str:
-        return f"{_spelled(v, capital=capital) if count is not None else style.write(v)} {word}"
+    def write_own(v: Fraction) -> str:
+        return f"{_whole_in_words_capital(v, capital=capital) if count is not None else style.write(v)} {word}"
 
     scale = next((n for n, s in (("billion", 10**9), ("million", 10**6)) if value >= s and value % (s // 10) == 0), "")
-    signed = Style(commas=value >= 1_000) if count is not None else style
+    signed = NumberStyle(commas=value >= 1_000) if count is not None else style
     if count is not None and scale:
         size = 10**9 if scale == "billion" else 10**6
-        signed = Style(False, 1 if value % size else 0, True, f" {scale}")
+        signed = NumberStyle(False, 1 if value % size else 0, True, f" {scale}")
     form = NumberForm("sign", lambda v: SIGNS[word] + signed.write(v))
-    return _sum(spot, value, style, own, (form,))
+    return _make_money_mention(spot, value, style, write_own, (form,))
 
 
 _UNIT_NAMES = "|".join(
@@ -320,11 +330,11 @@ _UNIT_NAMES = "|".join(
 )
 _N = rf"(?P<number>(?:{PLAIN}){SCALE}?)"
 _W = rf"(?P<number>(?i:{WORDS}))"
-PATTERNS: tuple[tuple[str, Maker], ...] = (
-    (rf"(?P<sign>[$€£¥₹]|[Rr]s\.?)(?P<gap> ?){_N}", money),
-    (rf"{_N}(?P<gap> ?)(?P<sign>[$€£])(?! ?\d)", sign_behind),
-    (rf"{_N} (?P<name>dollars|euros|yen|rupees)", named_money),
-    (rf"{_W} (?P<name>dollars|euros|yen|rupees)", named_money),
-    (rf"{_N}(?P<gap> ?)(?P<unit>{_UNIT_NAMES})(?![\w/])", measure),
-    (rf"{_W}(?P<gap> )(?P<unit>{_UNIT_NAMES})(?![\w/])", measure),
+PATTERNS: tuple[tuple[str, MentionReader], ...] = (
+    (rf"(?P<sign>[$€£¥₹]|[Rr]s\.?)(?P<gap> ?){_N}", read_money),
+    (rf"{_N}(?P<gap> ?)(?P<sign>[$€£])(?! ?\d)", read_money_with_sign_behind),
+    (rf"{_N} (?P<name>dollars|euros|yen|rupees)", read_named_money),
+    (rf"{_W} (?P<name>dollars|euros|yen|rupees)", read_named_money),
+    (rf"{_N}(?P<gap> ?)(?P<unit>{_UNIT_NAMES})(?![\w/])", read_measure),
+    (rf"{_W}(?P<gap> )(?P<unit>{_UNIT_NAMES})(?![\w/])", read_measure),
 )

@@ -27,16 +27,16 @@ class NumberForm:
 class Mention:
     """A number at characters `start` to `end`: its kind, value, notation and other notations.
 
-    `beside` returns other values at a distance (see `values`).
+    `list_values_at` returns other values at a distance (see `values`).
     """
 
     start: int
     end: int
     kind: str
     value: Value
-    own: Write
+    write: Write
     forms: tuple[NumberForm, ...]
-    beside: Callable[[int], Sequence[Value]]
+    list_values_at: Callable[[int], Sequence[Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +57,28 @@ class NumberPlace:
         """The first token after it; at the end, the number of tokens."""
         return bisect_left(self.parse.starts, self.end)
 
-    def before(self, count: int = 1) -> str:
+    def word_before(self, count: int = 1) -> str:
         """The word so many tokens before, in lower case; "" if there is none."""
         at = self.first - count
         return self.parse.lowers[at] if at >= 0 else ""
 
     @property
-    def previous(self) -> str:
+    def previous_word(self) -> str:
         """The word before, unchanged; "" if there is none."""
         return self.parse.words[self.first - 1] if self.first > 0 else ""
 
-    def next(self, count: int = 1) -> str:
+    def word_after(self, count: int = 1) -> str:
         """The word so many tokens after it, in lower case; "" if there is none."""
         at = self.after + count - 1
         return self.parse.lowers[at] if at < len(self.parse) else ""
 
-    def next_pos(self, count: int = 1) -> str:
-        """Its universal part of speech."""
+    def pos_after(self, count: int = 1) -> str:
+        """The universal part of speech of that word; "" if there is none."""
         at = self.after + count - 1
         return self.parse.pos[at] if at < len(self.parse) else ""
 
-    def next_tag(self, count: int = 1) -> str:
-        """Its tag."""
+    def tag_after(self, count: int = 1) -> str:
+        """The tag of that word; "" if there is none."""
         at = self.after + count - 1
         return self.parse.tags[at] if at < len(self.parse) else ""
 
@@ -89,8 +89,8 @@ class NumberPlace:
 
     @property
     def is_modifier(self) -> bool:
-        """Whether a noun or an adjective follows that it belongs to."""
-        return self.next_pos() in NOMINAL
+        """Whether a noun or an adjective follows, to which the number belongs."""
+        return self.pos_after() in NOMINAL
 
     @property
     def noun(self) -> int | None:
@@ -131,83 +131,86 @@ PARTS_OF_DAY = frozenset("morning afternoon evening night".split())
 BEGINS = re.compile(r"(?:^|[.!?:;])[\"'”’)\s]*[\"'“‘(]*\s*$")
 
 
-def describes(spot: NumberPlace) -> bool:
-    """Whether it depends on a word after it: "the 1998 season", not "In 1998 Brazil lost"."""
+def describes_following_word(spot: NumberPlace) -> bool:
+    """Whether the number depends on a word after it: "the 1998 season", not "In 1998 Brazil lost"."""
     parse, at = spot.parse, spot.first
     return at < len(parse) and parse.heads[at] > at and parse.bases[at] in DESCRIBES
 
 
-def cycle(spot: NumberPlace) -> int:
+def years_between_events(spot: NumberPlace) -> int:
     """The years between two events of the kind named after a year; 0 if it may not recur.
 
     Four for "the 1998 World Cup" and "the 2012 Olympics", one for "the 1994 NBA season".
     """
-    last = max(_title(spot), default=spot.after)
+    last = max(_capitalised_words_after(spot), default=spot.after)
     kinds = set(spot.parse.lowers[last : last + 2])
     return 4 if kinds & FOUR_YEARLY else 1 if kinds & YEARLY else 0
 
 
-def is_once(spot: NumberPlace) -> bool:
+def names_unique_event(spot: NumberPlace) -> bool:
     """Whether it describes a unique event: "the 2008 financial crisis"."""
     return spot.parse.lowers[spot.parse.heads[spot.first]] in ONCE
 
 
-def is_titled(spot: NumberPlace) -> bool:
-    """Whether a capitalised word is right after it: "2008 Financial Crisis"."""
-    return next(_title(spot), None) is not None
+def precedes_capital(spot: NumberPlace) -> bool:
+    """Whether a capitalised word is right after the number: "2008 Financial Crisis"."""
+    return next(_capitalised_words_after(spot), None) is not None
 
 
-def heads_title(spot: NumberPlace) -> bool:
+def begins_capitalised_name(spot: NumberPlace) -> bool:
     """Whether it is part of a capitalised name: "10 Commandments", not "20 EU states", "20 MPs" or "20 Americans"."""
-    last, parse = max(_title(spot), default=None), spot.parse
+    last, parse = max(_capitalised_words_after(spot), default=None), spot.parse
     if last is None or parse.words[last].removesuffix("s").isupper() or PEOPLE.fullmatch(parse.words[last]):
         return False
     return last + 1 == len(parse) or parse.pos[last + 1] not in ("NOUN", "ADJ")
 
 
-def is_address(spot: NumberPlace) -> bool:
+def is_house_number(spot: NumberPlace) -> bool:
     """Whether it is a house number: "42 Park Lane", not "2 Wall Street banks"."""
-    last, parse = max(_title(spot), default=None), spot.parse
+    last, parse = max(_capitalised_words_after(spot), default=None), spot.parse
     return last is not None and parse.lowers[last] in STREETS and parse.tags[last + 1 : last + 2] != ("NNS",)
 
 
-def follows_title(spot: NumberPlace) -> bool:
+def follows_capitalised_name(spot: NumberPlace) -> bool:
     """Whether a capitalised name is right before it, or before "of": "London 2012", "the Act of 1994"."""
-    if spot.before() == "of" and spot.before(2) == "class":
+    if spot.word_before() == "of" and spot.word_before(2) == "class":
         return True
-    at = spot.first - (2 if spot.before() == "of" else 1)
+    at = spot.first - (2 if spot.word_before() == "of" else 1)
     if at < 0 or not spot.parse.words[at][0].isupper():
         return False
     return spot.parse.pos[at] == "PROPN" or (at > 0 and spot.parse.pos[at] == "NOUN")
 
 
-def is_capital(spot: NumberPlace) -> bool:
+def is_in_capitalised_name(spot: NumberPlace) -> bool:
     """Whether number words are capitalised in a sentence, next to another capital: "Five Guys", "Fantastic Four"."""
     if not spot.is_title or BEGINS.search(spot.parse.text[: spot.start]):
         return False
-    return spot.previous[0].isupper() or is_titled(spot)
+    return spot.previous_word[0].isupper() or precedes_capital(spot)
 
 
-def is_attack(spot: NumberPlace) -> bool:
+def names_attack(spot: NumberPlace) -> bool:
     """Whether a date names an attack: "the September 11 attacks", "the attacks of July 7"."""
-    return spot.next() in ATTACKS or (spot.before() in ("of", "on") and spot.before(2) in ATTACKS)
+    return spot.word_after() in ATTACKS or (spot.word_before() in ("of", "on") and spot.word_before(2) in ATTACKS)
 
 
-def _title(spot: NumberPlace) -> Iterator[int]:
+def _capitalised_words_after(spot: NumberPlace) -> Iterator[int]:
     """The capitalised words right after it, including joining words: "Tour de France"."""
     parse, at = spot.parse, spot.after
-    while at < len(parse) and (parse.words[at][0].isupper() or _joins(spot, at)):
-        if parse.words[at][0].isupper():
+    words = parse.words
+    while at < len(parse):
+        joins = at > spot.after and at + 1 < len(words) and words[at] in JOINTS and words[at + 1][0].isupper()
+        if words[at][0].isupper():
             yield at
+        elif not joins:
+            return
         at += 1
-
-
-def _joins(spot: NumberPlace, at: int) -> bool:
-    words = spot.parse.words
-    return at > spot.after and at + 1 < len(words) and words[at] in JOINTS and words[at + 1][0].isupper()
 
 
 def is_hour(spot: NumberPlace) -> bool:
     """Whether the following words show that a number is an hour: "six in the evening"."""
-    in_part = (spot.next(), spot.next(2)) == ("in", "the") and spot.next(3) in PARTS_OF_DAY
-    return in_part or (spot.next(), spot.next(2)) == ("at", "night") or spot.next() in ("o'clock", "o’clock")
+    in_part = (spot.word_after(), spot.word_after(2)) == ("in", "the") and spot.word_after(3) in PARTS_OF_DAY
+    return (
+        in_part
+        or (spot.word_after(), spot.word_after(2)) == ("at", "night")
+        or spot.word_after() in ("o'clock", "o’clock")
+    )

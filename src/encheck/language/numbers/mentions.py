@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import cache
 
 from encheck.language.numbers import amounts, measures, moments
-from encheck.language.numbers.amounts import NO_OTHER, Maker
+from encheck.language.numbers.amounts import NO_OTHER, MentionReader
 from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace
 from encheck.language.numbers.numerals import ORDINAL_WORDS, WORDS
 from encheck.language.parse import Parse
-from encheck.language.prose import left_spans, why_left
+from encheck.language.prose import find_unedited_spans, why_not_edited
 
 PARALLEL = "beside another number in the same notation"
 PRESUPPOSED = "a number that the text presupposes"
@@ -34,20 +34,20 @@ TECHNICAL = re.compile(
     r"\d ?-?(?:m[glL]|m?cg|µg|kg|[KMGT]i?B"
     r"|[kKMG]bps|[kMG]?Hz|[mk]?W|k?Wh|m?Ah|[mk]?V|[cmk]m|nm|ms|dpi|ppm|rpm|psi|IU)\b"
 )
-SPELLED_MOST = 20  # of technical texts
+MAX_SPELLED_IN_TECHNICAL_TEXT = 20  # of technical texts
 GRANTED = frozenset("the these those that both its his her their our".split())
 BOTH = re.compile(r"\b(?:both|between)\b", re.IGNORECASE)
 NAMED = re.compile(r"^(?: [\w'’-]+){1,4} ?, (?:[\w'’`.-]+,? ){1,8}and [\w'’`-]+")
-NAMED_MOST = 10
+MAX_LISTED_NAMES = 10
 
 
-def with_free_forms(parse: Parse, mention: Mention, every: Sequence[Mention]) -> Mention | str:
+def keep_natural_forms(parse: Parse, mention: Mention, mentions: Sequence[Mention]) -> Mention | str:
     """The number with the notations that its text allows, or the reason why none is left."""
     if is_presupposed(parse, mention):
         return PRESUPPOSED
-    if _is_parallel(parse, mention, every):
+    if _shares_notation_with_another(parse, mention, mentions):
         return PARALLEL
-    forms = tuple(form for form in mention.forms if not _clashes(parse, mention, form, every))
+    forms = tuple(form for form in mention.forms if not _is_unnatural_form(parse, mention, form, mentions))
     return replace(mention, forms=forms) if forms else PARALLEL
 
 
@@ -56,52 +56,54 @@ def is_presupposed(parse: Parse, mention: Mention) -> bool:
     if mention.kind not in ("cardinal", "measure", "range"):
         return False
     spot = NumberPlace(parse, mention.start, mention.end)
-    if any(spot.before(k) == "between" for k in (1, 2, 3)):
+    if any(spot.word_before(k) == "between" for k in (1, 2, 3)):
         return True
-    if mention.kind == "range" or mention.value > NAMED_MOST:
+    if mention.kind == "range" or mention.value > MAX_LISTED_NAMES:
         return False
-    is_granted = spot.before() in GRANTED or (spot.before() in ("top", "other") and spot.before(2) in GRANTED)
+    is_granted = spot.word_before() in GRANTED or (
+        spot.word_before() in ("top", "other") and spot.word_before(2) in GRANTED
+    )
     if mention.value == 2 and (is_granted or BOTH.search(parse.text)):
         return True
     return mention.kind == "cardinal" and NAMED.match(parse.text[mention.end :]) is not None
 
 
-def _is_parallel(parse: Parse, mention: Mention, every: Sequence[Mention]) -> bool:
+def _shares_notation_with_another(parse: Parse, mention: Mention, mentions: Sequence[Mention]) -> bool:
     """Whether another number of its kind has the notation that it would give up."""
     if mention.kind == "date":
-        return sum(other.kind == "date" for other in every) > 1
+        return sum(other.kind == "date" for other in mentions) > 1
     if mention.kind in ("money", "percentage", "time", "score"):
-        return _elsewhere(mention, parse.text)
+        return _occurs_elsewhere(mention, parse.text)
     if mention.kind not in PLAIN:
         return False
     digits = _is_in_digits(mention, parse.text)
-    result = _counts(parse, mention, every, digits=digits)
+    result = _find_other_counts(parse, mention, mentions, digits=digits)
     if not digits and mention.kind != "compound":
         return bool(result)
-    return mention.kind not in COUNTED and any(_kind_at(at, every) == mention.kind for at in result)
+    return mention.kind not in COUNTED and any(_kind_at(at, mentions) == mention.kind for at in result)
 
 
-def _clashes(parse: Parse, mention: Mention, form: NumberForm, every: Sequence[Mention]) -> bool:
+def _is_unnatural_form(parse: Parse, mention: Mention, form: NumberForm, mentions: Sequence[Mention]) -> bool:
     """Whether the number's form would be unnatural in that text."""
     if form.name == "two figures":
-        return _elsewhere(mention, parse.text)
+        return _occurs_elsewhere(mention, parse.text)
     if mention.kind not in PLAIN or not _is_in_digits(mention, parse.text):
         return False
     converts = form.name.startswith("in ")
-    others = _counts(parse, mention, every, digits=True)
+    others = _find_other_counts(parse, mention, mentions, digits=True)
     if form.name in COMMAS:
         return any(LONG.match(parse.text, at) for at in others)
-    if mention.kind in COUNTED and any(_kind_at(at, every) in ("", *COUNTED) for at in others):
+    if mention.kind in COUNTED and any(_kind_at(at, mentions) in ("", *COUNTED) for at in others):
         return True
     if form.name != "words" and not converts:
         return False
     if others:
         return True
     most = max(mention.value) if isinstance(mention.value, tuple) else mention.value
-    return not converts and most > SPELLED_MOST and TECHNICAL.search(parse.text) is not None
+    return not converts and most > MAX_SPELLED_IN_TECHNICAL_TEXT and TECHNICAL.search(parse.text) is not None
 
 
-def _elsewhere(mention: Mention, text: str) -> bool:
+def _occurs_elsewhere(mention: Mention, text: str) -> bool:
     return any(not mention.start <= match.start() < mention.end for match in FIGURE[mention.kind].finditer(text))
 
 
@@ -109,7 +111,7 @@ def _is_in_digits(mention: Mention, text: str) -> bool:
     return any(sign.isdigit() for sign in text[mention.start : mention.end])
 
 
-def _counts(parse: Parse, mention: Mention, every: Sequence[Mention], *, digits: bool) -> list[int]:
+def _find_other_counts(parse: Parse, mention: Mention, mentions: Sequence[Mention], *, digits: bool) -> list[int]:
     """The starts of other numbers in the text that count or measure, in digits or words."""
     result = []
     for i, (start, word) in enumerate(zip(parse.starts, parse.words, strict=True)):
@@ -117,21 +119,21 @@ def _counts(parse: Parse, mention: Mention, every: Sequence[Mention], *, digits:
             continue
         if word.lower() == "one" and mention.kind == "measure":
             continue
-        kind = _kind_at(start, every)
+        kind = _kind_at(start, mentions)
         if kind in PLAIN or (not kind and not _is_of_another_kind(parse, i)):
             result.append(start)
     return result
 
 
-def _kind_at(start: int, every: Sequence[Mention]) -> str:
+def _kind_at(start: int, mentions: Sequence[Mention]) -> str:
     """The kind of the number there; "" if none was found."""
-    return next((other.kind for other in every if other.start <= start < other.end), "")
+    return next((other.kind for other in mentions if other.start <= start < other.end), "")
 
 
 def _is_of_another_kind(parse: Parse, at: int) -> bool:
     """Whether a number is a year, a time, money, a percentage, or part of a name or a date."""
     spot = NumberPlace(parse, parse.starts[at], parse.ends[at])
-    around = f"{spot.before()} {parse.words[at]} {spot.next()}"
+    around = f"{spot.word_before()} {parse.words[at]} {spot.word_after()}"
     return any(pattern.search(around) for pattern in FIGURE.values()) or (at > 0 and parse.pos[at - 1] == "PROPN")
 
 
@@ -167,82 +169,85 @@ NAMES = ("PER", "ORG", "LOC")
 
 
 @cache
-def _patterns(*, has_digits: bool) -> tuple[tuple[re.Pattern[str], Maker], ...]:
+def _select_patterns(*, has_digits: bool) -> tuple[tuple[re.Pattern[str], MentionReader], ...]:
     """The patterns for numbers, in order of precedence; without digits in the text, only those for words."""
     every = (*moments.PATTERNS, *measures.PATTERNS, *amounts.PERCENT, *moments.YEAR, *amounts.PATTERNS)
     every = every if has_digits else tuple(one for one in every if SPELLED in one[0])
     return tuple((re.compile(f"{LEFT}(?:{pattern}){RIGHT}"), maker) for pattern, maker in every)
 
 
-def mentions(parse: Parse) -> tuple[Mention, ...] | str:
+def find_number_mentions(parse: Parse) -> tuple[Mention, ...] | str:
     """The numbers in a text that have a second notation, in order; or the reason why there are none."""
     text = parse.text
     if not MAYBE.search(text):
         return NONE
-    if left := why_left(text):
+    if left := why_not_edited(text):
         return left
     reasons: list[str] = []
-    result = list(_found(parse, reasons))
-    free = [with_free_forms(parse, m, result) for m in result if m.forms and _is_free(parse, m, reasons)]
-    kept = [m for m in free if isinstance(m, Mention)]
-    reasons += [m for m in free if isinstance(m, str)]
+    result = list(_match_patterns(parse, reasons))
+    kept, clashes = [], []
+    for mention in result:
+        if not mention.forms:
+            continue
+        if reason := _why_not_independent(parse, mention):
+            reasons.append(reason)
+            continue
+        changed = keep_natural_forms(parse, mention, result)
+        if isinstance(changed, Mention):
+            kept.append(changed)
+        else:
+            clashes.append(changed)
+    reasons += clashes
     return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if result else NONE)
 
 
-def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
+def _match_patterns(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
     """The numbers by each pattern in turn; later patterns skip what an earlier one has matched or refused."""
     text = parse.text
-    taken = [*left_spans(text), *(match.span() for match in FIXED.finditer(text))]
-    for pattern, maker in _patterns(has_digits=DIGIT.search(text) is not None):
+    taken = [*find_unedited_spans(text), *(match.span() for match in FIXED.finditer(text))]
+    for pattern, maker in _select_patterns(has_digits=DIGIT.search(text) is not None):
         for match in pattern.finditer(text):
             start, end = match.span()
             if any(start < b and a < end for a, b in taken):
                 continue
-            made = maker(match, NumberPlace(parse, start, end))
-            if made is None:
+            mention = maker(match, NumberPlace(parse, start, end))
+            if mention is None:
                 continue
             taken.append((start, end))
-            if isinstance(made, Mention):
-                yield made
+            if isinstance(mention, Mention):
+                yield mention
             else:
-                reasons.append(made)
+                reasons.append(mention)
 
 
-def _is_free(parse: Parse, mention: Mention, reasons: list[str]) -> bool:
-    """Whether it is outside names, occurs once in the text, and is independent of other numbers."""
-    reason = _why_not(parse, mention)
-    if reason:
-        reasons.append(reason)
-    return not reason
-
-
-def _why_not(parse: Parse, mention: Mention) -> str:
+def _why_not_independent(parse: Parse, mention: Mention) -> str:
+    """The reason against a number in a name, repeated in the text, or tied to other numbers; otherwise ""."""
     spot = NumberPlace(parse, mention.start, mention.end)
     tokens = range(spot.first, spot.after)
     if any(parse.entities[i][2:] in NAMES for i in tokens) and mention.kind not in ("version", "code", "product"):
         return "part of a name"
     if any(parse.ends[i] > mention.end or parse.starts[i] < mention.start for i in tokens):
         return "part of a word"
-    said = parse.text[mention.start : mention.end]
-    if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
+    written = parse.text[mention.start : mention.end]
+    if len(re.findall(rf"(?<!\w){re.escape(written)}(?!\w)", parse.text)) > 1:
         return "a number that appears twice"
     # The same digits occur elsewhere with other signs: "$12.50" and "1250".
-    digits = re.sub(r"\D", "", said)
+    digits = re.sub(r"\D", "", written)
     every = [re.sub(r"\D", "", result) for result in re.findall(r"\d[\d.,]*", parse.text)]
     if len(digits) >= FIGURES and every.count(digits) > 1:
         return "a number that appears twice"
-    if mention.kind not in ("range", "score", "code", "version") and _is_tied(spot):
+    if mention.kind not in ("range", "score", "code", "version") and _is_compared_with_neighbour(spot):
         return "numbers that depend on each other"
     # A comma separates it from another number in digits: "1.1, 1.5 and 2.0".
     if mention.kind in ("cardinal", "decimal") and (
-        (spot.next() == "," and spot.next_tag(2) == "CD")
-        or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
+        (spot.word_after() == "," and spot.tag_after(2) == "CD")
+        or (spot.word_before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
     ):
         return "numbers that depend on each other"
-    return "a number that the text goes on to count" if _is_counted(mention, parse.text) else ""
+    return "a number that the text goes on to count" if _is_confirmed_later(mention, parse.text) else ""
 
 
-def _is_counted(mention: Mention, text: str) -> bool:
+def _is_confirmed_later(mention: Mention, text: str) -> bool:
     """Whether later text confirms it: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24"."""
     behind = text[mention.end :]
     if mention.kind == "cardinal":
@@ -254,24 +259,24 @@ def _ends_a_range(spot: NumberPlace) -> bool:
     """Whether "from" or "between" is shortly before it, followed by a number."""
     tags, first = spot.parse.tags, spot.first
     return any(
-        spot.before(k) in ("from", "between") and tags[first - k + 1] in ("CD", "$")
+        spot.word_before(k) in ("from", "between") and tags[first - k + 1] in ("CD", "$")
         for k in range(2, min(8, first + 1))
     )
 
 
-def _is_tied(spot: NumberPlace) -> bool:
+def _is_compared_with_neighbour(spot: NumberPlace) -> bool:
     """Whether it is compared with a neighbouring number: "from 5 to 7", "two of three"."""
-    if spot.next() in TIED and (
-        spot.next_tag(2) == "CD" or (spot.next(2) in ("of", "the") and spot.next_tag(3) == "CD")
+    if spot.word_after() in TIED and (
+        spot.tag_after(2) == "CD" or (spot.word_after(2) in ("of", "the") and spot.tag_after(3) == "CD")
     ):
         return True
-    if spot.before() in ("between",) or (spot.before() == "from" and spot.next() == "to"):
+    if spot.word_before() in ("between",) or (spot.word_before() == "from" and spot.word_after() == "to"):
         return True
-    if spot.before() in ("to", "and") and _ends_a_range(spot):
+    if spot.word_before() in ("to", "and") and _ends_a_range(spot):
         return True
     at = spot.first
-    if "out" in (spot.next(), spot.before(2)) and "of" in (spot.next(2), spot.before()):
+    if "out" in (spot.word_after(), spot.word_before(2)) and "of" in (spot.word_after(2), spot.word_before()):
         return True
-    if at >= 3 and (spot.before(2), spot.before()) == ("of", "the") and spot.parse.tags[at - 3] == "CD":
+    if at >= 3 and (spot.word_before(2), spot.word_before()) == ("of", "the") and spot.parse.tags[at - 3] == "CD":
         return True
-    return spot.before() in TIED and at >= 2 and spot.parse.tags[at - 2] == "CD"
+    return spot.word_before() in TIED and at >= 2 and spot.parse.tags[at - 2] == "CD"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache, partial
 
-from encheck.language.numbers.amounts import NO_OTHER, Maker, MentionOrReason
+from encheck.language.numbers.amounts import NO_OTHER, MentionOrReason, MentionReader
 from encheck.language.numbers.mention import (
     IN_NAME,
     OF_NAME,
@@ -16,15 +16,22 @@ from encheck.language.numbers.mention import (
     Mention,
     NumberForm,
     NumberPlace,
-    cycle,
-    describes,
-    follows_title,
-    heads_title,
-    is_attack,
-    is_once,
-    is_titled,
+    begins_capitalised_name,
+    describes_following_word,
+    follows_capitalised_name,
+    names_attack,
+    names_unique_event,
+    precedes_capital,
+    years_between_events,
 )
-from encheck.language.numbers.numerals import FAR, MIDDLE, ordinal, spelled, spelled_ordinal, values_around
+from encheck.language.numbers.numerals import (
+    FAR,
+    MIDDLE,
+    list_integers_at_distance,
+    ordinal_in_digits,
+    spell_number,
+    spell_ordinal,
+)
 
 LOCALE = "en_US"
 LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
@@ -44,7 +51,7 @@ CLOCK = {5: "five", 10: "ten", 15: "quarter", 20: "twenty", 25: "twenty-five", 3
 
 
 @cache
-def months(width: str) -> tuple[str, ...]:
+def month_names(width: str) -> tuple[str, ...]:
     """The names of the months, "wide" or "abbreviated"."""
     from babel.dates import get_month_names
 
@@ -52,30 +59,30 @@ def months(width: str) -> tuple[str, ...]:
     return tuple(mentioned[number] for number in range(1, MONTHS + 1))
 
 
-def month_of(name: str) -> int:
+def month_number(name: str) -> int:
     """The number of a month from its name or first letters.
 
-    >>> month_of("Mar."), month_of("September"), month_of("Sept")
+    >>> month_number("Mar."), month_number("September"), month_number("Sept")
     (3, 9, 9)
     """
-    return [known[:3].lower() for known in months("wide")].index(name[:3].lower()) + 1
+    return [known[:3].lower() for known in month_names("wide")].index(name[:3].lower()) + 1
 
 
-def written(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> str:
+def format_date(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> str:
     """The date in a layout: `{d}`, `{m}`, `{y}`, `{th}` (the day's ordinal), `{word}` (in words), `{dd}` and `{mm}`.
 
-    >>> written((2024, 3, 5), layout="{d} {m} {y}"), written((2024, 3, 5), layout="{y}-{mm}-{dd}")
+    >>> format_date((2024, 3, 5), layout="{d} {m} {y}"), format_date((2024, 3, 5), layout="{y}-{mm}-{dd}")
     ('5 March 2024', '2024-03-05')
     """
     year, month, number = day
-    name = months(width)[month - 1] + (mark if width == "abbreviated" and month != 5 else "")
+    name = month_names(width)[month - 1] + (mark if width == "abbreviated" and month != 5 else "")
     return layout.format(
-        d=number, dd=f"{number:02}", m=name, mm=f"{month:02}", y=year, th=ordinal(number) if number else "",
-        word=spelled_ordinal(number) if number else "",
+        d=number, dd=f"{number:02}", m=name, mm=f"{month:02}", y=year, th=ordinal_in_digits(number) if number else "",
+        word=spell_ordinal(number) if number else "",
     )  # fmt: skip
 
 
-def date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
     parts = match.groupdict()
     name = parts["month"]
@@ -85,26 +92,26 @@ def date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     width = "wide" if len(name.rstrip(".")) > 3 or name == "May" else "abbreviated"
     if name[:4].lower() == "sept" and len(name.rstrip(".")) == 4:
         return NO_OTHER
-    layout = _layout(match[0], parts)
-    value: Day = (year, month_of(name), day)
-    own = partial(written, layout=layout, width=width, mark="." if name.endswith(".") else "")
+    layout = _find_date_layout(match[0], parts)
+    value: Day = (year, month_number(name), day)
+    own = partial(format_date, layout=layout, width=width, mark="." if name.endswith(".") else "")
     if own(value) != match[0]:
         return NO_OTHER
-    names = {name.lower() for width in ("wide", "abbreviated") for name in months(width)}
-    if spot.before() in ("and", "or", ",", "to", "-", "/") and spot.before(2) in names:
+    names = {name.lower() for width in ("wide", "abbreviated") for name in month_names(width)}
+    if spot.word_before() in ("and", "or", ",", "to", "-", "/") and spot.word_before(2) in names:
         return "numbers that depend on each other"
-    if not year and is_attack(spot):
+    if not year and names_attack(spot):
         return IN_NAME
-    is_named = spot.before() in WEEKDAYS or (spot.before() == "," and spot.before(2) in WEEKDAYS)
+    is_named = spot.word_before() in WEEKDAYS or (spot.word_before() == "," and spot.word_before(2) in WEEKDAYS)
     if is_named and year and day:
         return "a date with its weekday"
-    made = tuple(_date_forms(value, layout, width))
-    if spot.is_modifier or spot.before() not in ON:
-        made = tuple(form for form in made if not form.name.startswith(("the ", "{y}")))
-    return Mention(spot.start, spot.end, "date", value, own, made, partial(_days, value))
+    forms = tuple(_other_date_forms(value, layout, width))
+    if spot.is_modifier or spot.word_before() not in ON:
+        forms = tuple(form for form in forms if not form.name.startswith(("the ", "{y}")))
+    return Mention(spot.start, spot.end, "date", value, own, forms, partial(_nearby_days, value))
 
 
-def _layout(text: str, parts: dict[str, str | None]) -> str:
+def _find_date_layout(text: str, parts: dict[str, str | None]) -> str:
     """The layout of the text."""
     result = text.replace(str(parts["month"]), "{m}")
     if parts.get("year"):
@@ -115,29 +122,33 @@ def _layout(text: str, parts: dict[str, str | None]) -> str:
     return result
 
 
-def _date_forms(value: Day, layout: str, width: str) -> list[NumberForm]:
+def _other_date_forms(value: Day, layout: str, width: str) -> list[NumberForm]:
     year, _, day = value
     if not day:
         other_width = "abbreviated" if width == "wide" else "wide"
-        return [NumberForm(f"month {other_width}", partial(written, layout=layout, width=other_width, mark="."))]
+        return [NumberForm(f"month {other_width}", partial(format_date, layout=layout, width=other_width, mark="."))]
     layouts = ["{m} {d}, {y}", "{d} {m} {y}", "{y}-{mm}-{dd}"] if year else ["{m} {d}", "{d} {m}", "the {th} of {m}"]
     layouts.append("the {word} of {m}" + (" {y}" if year else ""))
     if layout.startswith("the "):
         layouts = layouts[:2]
     plain = layout.replace("{th}", "{d}")
-    return [NumberForm(one, partial(written, layout=one)) for one in layouts if one not in (layout, plain)]
+    return [NumberForm(one, partial(format_date, layout=one)) for one in layouts if one not in (layout, plain)]
 
 
-def _days(value: Day, size: int) -> list[Day]:
+def _nearby_days(value: Day, size: int) -> list[Day]:
     year, month, day = value
     if not day:
-        return [(year, m, 0) for m in values_around(month, size, ((1,), (2, 3), (5, 6)), least=1, most=MONTHS)]
+        return [
+            (year, m, 0) for m in list_integers_at_distance(month, size, ((1,), (2, 3), (5, 6)), least=1, most=MONTHS)
+        ]
     if size == FAR:
         return [(year, m, day) for m in range(1, MONTHS + 1) if abs(m - month) > 1 and day <= LAST_DAY]
-    return [(year, month, d) for d in values_around(day, size, ((1, 2), (5, 8, 11), ()), least=1, most=LAST_DAY)]
+    return [
+        (year, month, d) for d in list_integers_at_distance(day, size, ((1, 2), (5, 8, 11), ()), least=1, most=LAST_DAY)
+    ]
 
 
-def iso(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A date in figures: 2024-03-05, or 3/25/2024 if the day cannot be a month."""
     year, month, day = (int(match[name]) for name in ("year", "month", "day"))
     if match["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
@@ -153,175 +164,190 @@ def iso(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         padded = len(match["month"]) == 2 and len(match["day"]) == 2
         first, second = ("{dd}", "{mm}") if padded else ("{d}", str(month))
         layout = f"{first}/{second}/{{y}}" if swapped else f"{second}/{first}/{{y}}"
-    own = partial(written, layout=layout)
+    own = partial(format_date, layout=layout)
     if own(value) != match[0]:
         return NO_OTHER
 
-    def beside(size: int) -> list[Day]:
+    def values_at(size: int) -> list[Day]:
         return [
             d
-            for d in _days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
+            for d in _nearby_days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
             if d[2] > MONTHS or match["sep"] == "-"
         ]
 
-    made = tuple(NumberForm(one, partial(written, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
-    return Mention(spot.start, spot.end, "date", value, own, made, beside)
+    forms = tuple(NumberForm(one, partial(format_date, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
+    return Mention(spot.start, spot.end, "date", value, own, forms, values_at)
 
 
-def year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A year alone: "in 1998", "the 1998 season"; in a name only if the event recurs ("the 1998 World Cup")."""
-    value, before = int(match["year"]), spot.before()
-    if spot.next() == ":" or follows_title(spot):
+    value, before = int(match["year"]), spot.word_before()
+    if spot.word_after() == ":" or follows_capitalised_name(spot):
         return IN_NAME
-    if _counts(value, spot):
+    if _counts_things(value, spot):
         return None
-    if describes(spot) and (reason := _described(spot)):
+    if describes_following_word(spot) and (reason := _why_not_described_year(spot)):
         return reason
     if before in IN and not spot.is_modifier:
-        made = [NumberForm("the year", lambda v: f"the year {v}")]
-        if _is_short(value) and value < 2000:
-            made.append(NumberForm("two figures", _short))
+        forms = [NumberForm("the year", lambda v: f"the year {v}")]
+        if _has_two_digit_form(value) and value < 2000:
+            forms.append(NumberForm("two figures", _year_in_two_digits))
     elif 1100 <= value <= LAST_YEAR:
-        if not _is_short(value) or spot.next_tag() == "CD" or before in FORMULA or spot.next() in FORMULA:
+        if (
+            not _has_two_digit_form(value)
+            or spot.tag_after() == "CD"
+            or before in FORMULA
+            or spot.word_after() in FORMULA
+        ):
             return "a year by itself"
-        made = [NumberForm("two figures", _short)]
+        forms = [NumberForm("two figures", _year_in_two_digits)]
     else:
         return None
-    every = cycle(spot) or 1
+    every = years_between_events(spot) or 1
 
-    def beside(size: int) -> list[int]:
-        low, high = (1930, 2019) if [form.name for form in made] == ["two figures"] else (1000, LAST_YEAR)
-        return values_around(value, size, STEPS[every], least=low, most=high)
+    def values_at(size: int) -> list[int]:
+        low, high = (1930, 2019) if [form.name for form in forms] == ["two figures"] else (1000, LAST_YEAR)
+        return list_integers_at_distance(value, size, STEPS[every], least=low, most=high)
 
-    return Mention(spot.start, spot.end, "year", value, str, tuple(made), beside)
+    return Mention(spot.start, spot.end, "year", value, str, tuple(forms), values_at)
 
 
-def _counts(value: int, spot: NumberPlace) -> bool:
+def _counts_things(value: int, spot: NumberPlace) -> bool:
     """Whether a number of the size of a year counts things: "2000 people", "1500 Chinese workers"."""
-    if spot.before() == "the" or not spot.counts_many or spot.tag != "CD" or heads_title(spot):
+    if spot.word_before() == "the" or not spot.counts_many or spot.tag != "CD" or begins_capitalised_name(spot):
         return False
     return value not in RECENT or value % ROUND == 0
 
 
-def _described(spot: NumberPlace) -> str:
+def _why_not_described_year(spot: NumberPlace) -> str:
     """Why a year that describes a noun is left alone; empty if a different year is equally good English."""
-    if is_once(spot) or (is_titled(spot) and not cycle(spot)):
+    if names_unique_event(spot) or (precedes_capital(spot) and not years_between_events(spot)):
         return OF_NAME
-    return YEAR_OR_COUNT if not is_titled(spot) and spot.counts_many and spot.before() != "the" else ""
+    return YEAR_OR_COUNT if not precedes_capital(spot) and spot.counts_many and spot.word_before() != "the" else ""
 
 
-def _is_short(value: int) -> bool:
+def _has_two_digit_form(value: int) -> bool:
     """Whether two digits identify the year."""
     return 1930 <= value < 2020 and value != 2000
 
 
-def _short(value: int) -> str:
+def _year_in_two_digits(value: int) -> str:
     """The year in two digits; ValueError if the century would be unclear."""
-    if not _is_short(value):
+    if not _has_two_digit_form(value):
         raise ValueError(f"{value} is not said by two figures")
     return f"\u2019{value % 100:02}"
 
 
-def decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A decade: the 1990s, the nineties."""
     text = match["decade"]
     value = 1920 + 10 * DECADES.index(text.lower()) if text[0].isalpha() else int(re.sub(r"\D", "", text))
     value = value + 1900 if value < 100 else value
     if not 1920 <= value <= 1990 or value % 10:
         return NO_OTHER
-    if is_titled(spot):
+    if precedes_capital(spot):
         return IN_NAME
     mark = {"19": "{0}s", "'": "'{1}s", "\u2019": "\u2019{1}s"}.get(text[:2] if text[0].isdigit() else text[0], "")
 
     def names(v: int) -> str:
         return DECADES[(v - 1920) // 10]
 
-    def own(v: int) -> str:
+    def write_own(v: int) -> str:
         return mark.format(v, v % 100) if mark else names(v)
 
-    if own(value) != text:
+    if write_own(value) != text:
         return NO_OTHER
     form = NumberForm("words", names) if mark else NumberForm("figures", lambda v: f"{v}s")
 
-    def beside(size: int) -> list[int]:
-        return values_around(value, size, ((10,), (20, 30), (40, 50, 60)), least=1920, most=1990)
+    def values_at(size: int) -> list[int]:
+        return list_integers_at_distance(value, size, ((10,), (20, 30), (40, 50, 60)), least=1920, most=1990)
 
-    return Mention(spot.start, spot.end, "decade", value, own, (form,), beside)
+    return Mention(spot.start, spot.end, "decade", value, write_own, (form,), values_at)
 
 
-def time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
+def read_time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """A time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
     hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
     if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
         return None
     if half:
-        return _with_half(match, spot, hour, minute, half)
-    if not match["minute"] or spot.before() not in AT:
+        return _read_time_with_am_or_pm(match, spot, hour, minute, half)
+    if not match["minute"] or spot.word_before() not in AT:
         return "figures that may not be a time" if match["minute"] else None
     padded = len(match["hour"]) == 2
     if hour > 12 or (padded and hour < 10):
         value = (hour, minute)
-        own: Callable[[tuple[int, int]], str] = partial(_clock24, padded=padded)
-        made: tuple[NumberForm, ...] = (NumberForm("12 hours", _clock12),)
-        return _time(spot, value, own, made, range(13, 24) if hour > 12 else range(1, 10))
+        own: Callable[[tuple[int, int]], str] = partial(_format_24_hours, padded=padded)
+        forms: tuple[NumberForm, ...] = (NumberForm("12 hours", _format_12_hours),)
+        return _make_time_mention(spot, value, own, forms, range(13, 24) if hour > 12 else range(1, 10))
     if minute % 15:
         return NO_OTHER
-    return _time(spot, (hour, minute), partial(_clock24, padded=False), (NumberForm("words", _said),), range(1, 13))
+    return _make_time_mention(
+        spot,
+        (hour, minute),
+        partial(_format_24_hours, padded=False),
+        (NumberForm("words", _time_in_words),),
+        range(1, 13),
+    )
 
 
-def _with_half(match: re.Match[str], spot: NumberPlace, hour: int, minute: int, half: str) -> MentionOrReason:
+def _read_time_with_am_or_pm(
+    match: re.Match[str], spot: NumberPlace, hour: int, minute: int, half: str
+) -> MentionOrReason:
     afternoon = half.strip().lower().startswith("p")
     value = (hour % 12 + 12 * afternoon, minute)
     bare = not match["minute"]
 
-    def own(v: tuple[int, int]) -> str:
+    def write_own(v: tuple[int, int]) -> str:
         return f"{v[0] % 12 or 12}{'' if bare else f':{v[1]:02}'}{half}"
 
     alone = len(HALF.findall(spot.parse.text)) == 1  # not "from 7 pm until 04:00"
-    made = [NumberForm("24 hours", partial(_clock24, padded=True))] if alone else []
-    if minute % 15 == 0 and ZONES.isdisjoint((spot.next(), spot.next(2))):
-        made.append(NumberForm("words", _in_day))
-    return _time(spot, value, own, tuple(made), range(12, 24) if afternoon else range(12))
+    forms = [NumberForm("24 hours", partial(_format_24_hours, padded=True))] if alone else []
+    if minute % 15 == 0 and ZONES.isdisjoint((spot.word_after(), spot.word_after(2))):
+        forms.append(NumberForm("words", _time_and_part_of_day_in_words))
+    return _make_time_mention(spot, value, write_own, tuple(forms), range(12, 24) if afternoon else range(12))
 
 
-def _time(
-    spot: NumberPlace, value: tuple[int, int], own: Callable[..., str], made: tuple[NumberForm, ...], hours: range
+def _make_time_mention(
+    spot: NumberPlace, value: tuple[int, int], write: Callable[..., str], forms: tuple[NumberForm, ...], hours: range
 ) -> Mention:
-    def beside(size: int) -> list[tuple[int, int]]:
+    def values_at(size: int) -> list[tuple[int, int]]:
         return [
             (h, value[1])
-            for h in values_around(value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1])
+            for h in list_integers_at_distance(
+                value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1]
+            )
         ]
 
-    return Mention(spot.start, spot.end, "time", value, own, made, beside)
+    return Mention(spot.start, spot.end, "time", value, write, forms, values_at)
 
 
-def _clock24(value: tuple[int, int], *, padded: bool) -> str:
+def _format_24_hours(value: tuple[int, int], *, padded: bool) -> str:
     return f"{value[0]:0{2 if padded else 1}}:{value[1]:02}"
 
 
-def _clock12(value: tuple[int, int]) -> str:
+def _format_12_hours(value: tuple[int, int]) -> str:
     return f"{value[0] % 12 or 12}:{value[1]:02} {'pm' if value[0] >= 12 else 'am'}"
 
 
-def _in_day(value: tuple[int, int]) -> str:
+def _time_and_part_of_day_in_words(value: tuple[int, int]) -> str:
     """The time in words with the part of the day: seven in the evening; ValueError around midnight and noon."""
     hour, minute = value
     if hour in (0, 12) or hour < 5 or (hour in (11, 23) and minute == 45):
         raise ValueError(f"{hour}:{minute:02} is not said so")
     part = "in the morning" if hour < 12 else "in the afternoon" if hour < 18 else "in the evening"
-    clock = _said((hour % 12, minute)).removesuffix(" o\u2019clock")
+    clock = _time_in_words((hour % 12, minute)).removesuffix(" o\u2019clock")
     return f"{clock} {part if hour < 22 else 'at night'}"
 
 
-def _said(value: tuple[int, int]) -> str:
+def _time_in_words(value: tuple[int, int]) -> str:
     """The time in words: half past two."""
     hour, minute = value
     if minute == 0:
-        return f"{spelled(hour)} o\u2019clock"
+        return f"{spell_number(hour)} o\u2019clock"
     if minute == 45:
-        return f"quarter to {spelled(hour % 12 + 1)}"
-    return f"{'half' if minute == 30 else 'quarter'} past {spelled(hour)}"
+        return f"quarter to {spell_number(hour % 12 + 1)}"
+    return f"{'half' if minute == 30 else 'quarter'} past {spell_number(hour)}"
 
 
 _MONTH = (
@@ -329,16 +355,16 @@ _MONTH = (
     r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?)"
 )
 _DAY, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>[12]\d{3})"
-PATTERNS: tuple[tuple[str, Maker], ...] = (
-    (rf"{_YEAR}(?P<sep>-)(?P<month>\d\d)-(?P<day>\d\d)", iso),
-    (r"(?P<month>\d{1,2})(?P<sep>/)(?P<day>\d{1,2})/(?P<year>[12]\d{3})", iso),
-    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?: ?,)? {_YEAR}", date),
-    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?: ?,)? {_YEAR}", date),
-    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?![\d:])", date),
-    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?! \d)", date),
-    (rf"{_MONTH} (?:of )?{_YEAR}", date),
-    (r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?P<half> ?(?i:[ap]\.m\.|[ap]m))", time),
-    (r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?P<half>)", time),
-    (rf"(?P<decade>19[2-9]0s|['\u2019][2-9]0s|(?<=the )(?:{'|'.join(DECADES)}))", decade),
+PATTERNS: tuple[tuple[str, MentionReader], ...] = (
+    (rf"{_YEAR}(?P<sep>-)(?P<month>\d\d)-(?P<day>\d\d)", read_date_in_figures),
+    (r"(?P<month>\d{1,2})(?P<sep>/)(?P<day>\d{1,2})/(?P<year>[12]\d{3})", read_date_in_figures),
+    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?: ?,)? {_YEAR}", read_date),
+    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?: ?,)? {_YEAR}", read_date),
+    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?![\d:])", read_date),
+    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?! \d)", read_date),
+    (rf"{_MONTH} (?:of )?{_YEAR}", read_date),
+    (r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?P<half> ?(?i:[ap]\.m\.|[ap]m))", read_time),
+    (r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?P<half>)", read_time),
+    (rf"(?P<decade>19[2-9]0s|['\u2019][2-9]0s|(?<=the )(?:{'|'.join(DECADES)}))", read_decade),
 )
-YEAR: tuple[tuple[str, Maker], ...] = ((r"(?P<year>1[1-9]\d\d|20[0-4]\d)", year),)
+YEAR: tuple[tuple[str, MentionReader], ...] = ((r"(?P<year>1[1-9]\d\d|20[0-4]\d)", read_year),)

@@ -19,36 +19,36 @@ HUNDRED = "hundred"
 SPELLED_END = 10**15
 
 
-def spelled(number: int) -> str:
+def spell_number(number: int) -> str:
     """The number in words, from 0 to 999,999,999,999,999.
 
-    >>> spelled(45), spelled(120), spelled(2_300)
+    >>> spell_number(45), spell_number(120), spell_number(2_300)
     ('forty-five', 'one hundred and twenty', 'two thousand three hundred')
     """
     if not 0 <= number < SPELLED_END:
         raise ValueError(f"the number is {number}, but should be from 0 to {SPELLED_END - 1:,}")
     if number < 100:
-        return _below_hundred(number)
+        return _spell_below_hundred(number)
     if number < 1_000:
-        rest = f" and {spelled(number % 100)}" if number % 100 else ""
+        rest = f" and {spell_number(number % 100)}" if number % 100 else ""
         return f"{ONES[number // 100]} {HUNDRED}{rest}"
     name, size = max(((n, s) for n, s in SCALES.items() if s <= number), key=lambda one: one[1])
     joint = " and " if 0 < number % size < 100 else " "
-    rest = f"{joint}{spelled(number % size)}" if number % size else ""
-    return f"{spelled(number // size)} {name}{rest}"
+    rest = f"{joint}{spell_number(number % size)}" if number % size else ""
+    return f"{spell_number(number // size)} {name}{rest}"
 
 
-def _below_hundred(number: int) -> str:
+def _spell_below_hundred(number: int) -> str:
     if number < 20:
         return ONES[number]
     tens = TENS[number // 10 - 1]
     return f"{tens}-{ONES[number % 10]}" if number % 10 else tens
 
 
-def spelled_ordinal(number: int) -> str:
+def spell_ordinal(number: int) -> str:
     """The ordinal number in words, from 1 to 99.
 
-    >>> spelled_ordinal(21), spelled_ordinal(30), spelled_ordinal(12)
+    >>> spell_ordinal(21), spell_ordinal(30), spell_ordinal(12)
     ('twenty-first', 'thirtieth', 'twelfth')
     """
     last = number if number < 20 else number % 10
@@ -58,18 +58,20 @@ def spelled_ordinal(number: int) -> str:
     return word if number < 20 else f"{TENS[number // 10 - 1]}-{word}"
 
 
-def ordinal(number: int) -> str:
+def ordinal_in_digits(number: int) -> str:
     """The ordinal number in digits.
 
-    >>> ordinal(3), ordinal(11), ordinal(22)
+    >>> ordinal_in_digits(3), ordinal_in_digits(11), ordinal_in_digits(22)
     ('3rd', '11th', '22nd')
     """
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
-SMALL = {_below_hundred(n): n for n in range(100)} | {_below_hundred(n).replace("-", " "): n for n in range(21, 100)}
-ORDINALS = {spelled_ordinal(n): n for n in range(1, 100)}
+SMALL = {_spell_below_hundred(n): n for n in range(100)} | {
+    _spell_below_hundred(n).replace("-", " "): n for n in range(21, 100)
+}
+ORDINALS = {spell_ordinal(n): n for n in range(1, 100)}
 _ONE = "|".join(ONES[1:10])
 _TENS = "|".join(TENS[1:])
 _TEENS = "|".join(reversed(ONES[10:]))
@@ -79,11 +81,11 @@ WORDS = rf"{_BELOW_THOUSAND}(?: (?:thousand|million|billion|trillion)(?: (?:and 
 ORDINAL_WORDS = "|".join(sorted(ORDINALS, key=len, reverse=True))
 
 
-def read_words(text: str) -> int | None:
+def parse_number_words(text: str) -> int | None:
     """The value of number words; None for other text.
 
-    >>> read_words("two hundred and five"), read_words("Twelve"), read_words("a hundred thousand"), read_words("dozen")
-    (205, 12, 100000, None)
+    >>> [parse_number_words(text) for text in ("two hundred and five", "Twelve", "a hundred thousand", "dozen")]
+    [205, 12, 100000, None]
     """
     total = part = 0
     parts = [word for word in re.split(r"[- ]", text.lower()) if word != "and"]
@@ -102,12 +104,12 @@ def read_words(text: str) -> int | None:
 PLAIN = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 SCALE = r"(?: ?(?:thousand|million|billion|trillion|mn|bn|tn|k|K|m|M|b|B)(?![A-Za-z]))"
 SHORT = {"k": 10**3, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9, "tn": 10**12}
-SPELLED_MOST = 100
+MAX_SPELLED = 100
 SIZE = re.compile(rf"({PLAIN})({SCALE})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class NumberStyle:
     """A number's style: commas, decimal places, a zero before the point, and the word or letter after it."""
 
     commas: bool = False
@@ -131,113 +133,108 @@ class Style:
         return (text if self.nought else text.removeprefix("0")) + self.scale
 
 
-def read_digits(text: str) -> tuple[Fraction, Style]:
+def parse_digits(text: str) -> tuple[Fraction, NumberStyle]:
     """The value of digits, and their style; ValueError for other text.
 
-    >>> value, style = read_digits("1,250.50"); str(value), style.write(value + 1)
+    >>> value, style = parse_digits("1,250.50"); str(value), style.write(value + 1)
     ('2501/2', '1,251.50')
-    >>> read_digits("2.5 million")[0] == 2_500_000
+    >>> parse_digits("2.5 million")[0] == 2_500_000
     True
     """
     match = SIZE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no number in digits")
     plain, scale = match[1], match[2] or ""
-    style = Style("," in plain, len(plain.partition(".")[2]), not plain.startswith("."), scale)
+    style = NumberStyle("," in plain, len(plain.partition(".")[2]), not plain.startswith("."), scale)
     return Fraction(plain.replace(",", "")) * style.size, style
 
 
-def other_forms(value: Fraction, style: Style) -> tuple[NumberForm, ...]:
+def list_other_forms(value: Fraction, style: NumberStyle) -> tuple[NumberForm, ...]:
     """Other notations of a number in digits."""
     result = []
     if style.scale:
-        result.append(NumberForm("digits", Style(commas=True).write))
+        result.append(NumberForm("digits", NumberStyle(commas=True).write))
         if style.scale.strip().lower() in SHORT:
-            result.append(
-                NumberForm("scale in full", Style(False, style.decimals, True, f" {_name(style.size)}").write)
-            )
+            name = next(name for name, size in SCALES.items() if size == style.size)
+            result.append(NumberForm("scale in full", NumberStyle(False, style.decimals, True, f" {name}").write))
     elif style.decimals:
-        result += _decimals(value, style)
-    elif value <= SPELLED_MOST or (value % 100 == 0 and value < 10**5):
-        result.append(NumberForm("words", whole_in_words))
+        result += _forms_of_decimal(value, style)
+    elif value <= MAX_SPELLED or (value % 100 == 0 and value < 10**5):
+        result.append(NumberForm("words", spell_integer))
     elif value >= 1_000:
-        result.append(NumberForm("without commas" if style.commas else "commas", Style(not style.commas).write))
-        result += _scaled(value)
+        result.append(NumberForm("without commas" if style.commas else "commas", NumberStyle(not style.commas).write))
+        for name, size in reversed(SCALES.items()):
+            if value >= size and (value % size == 0 or value % (size // 10) == 0):
+                result.append(NumberForm(name, NumberStyle(False, int(value % size != 0), True, f" {name}").write))
+                break
     else:
-        result.append(NumberForm("words", whole_in_words))
+        result.append(NumberForm("words", spell_integer))
     return tuple(result)
 
 
-def whole_in_words(value: Fraction) -> str:
+def spell_integer(value: Fraction) -> str:
     """An integer in words; ValueError for other numbers."""
     if value % 1:
         raise ValueError(f"{value} is no whole number")
-    return spelled(int(value))
+    return spell_number(int(value))
 
 
-def _name(size: int) -> str:
-    return next(name for name, other in SCALES.items() if other == size)
-
-
-def _scaled(value: Fraction) -> list[NumberForm]:
-    for name, size in reversed(SCALES.items()):
-        if value >= size and value % (size // 10) == 0 and value % size:
-            return [NumberForm(name, Style(False, 1, True, f" {name}").write)]
-        if value >= size and value % size == 0:
-            return [NumberForm(name, Style(False, 0, True, f" {name}").write)]
-    return []
-
-
-def _decimals(value: Fraction, style: Style) -> list[NumberForm]:
+def _forms_of_decimal(value: Fraction, style: NumberStyle) -> list[NumberForm]:
     if value % 1 == Fraction(1, 2) and value < 20 and value > 1 and style.decimals == 1:
-        return [NumberForm("words", halves)]
+        return [NumberForm("words", spell_half)]
     if style.commas:
-        return [NumberForm("without commas", Style(False, style.decimals).write)]
-    nought = [NumberForm("nought", Style(style.commas, style.decimals, not style.nought).write)] if value < 1 else []
-    words = [NumberForm("words", decimal_writer(style))] if _is_pointed(value, style) else []
+        return [NumberForm("without commas", NumberStyle(False, style.decimals).write)]
+    nought = (
+        [NumberForm("nought", NumberStyle(style.commas, style.decimals, not style.nought).write)] if value < 1 else []
+    )
+    words = [NumberForm("words", make_decimal_writer(style))] if _is_natural_with_point(value, style) else []
     return nought + words
 
 
-def spoken_writer(value: Fraction, style: Style) -> Write | None:
+def make_spoken_writer(value: Fraction, style: NumberStyle) -> Write | None:
     """Write a number in words if that is natural, otherwise return None."""
     if style.decimals:
-        return decimal_writer(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
+        return (
+            make_decimal_writer(NumberStyle(decimals=style.decimals))
+            if _is_natural_with_point(value, style) and not style.scale
+            else None
+        )
     if style.scale:
-        return whole_in_words if value / style.size <= SPELLED_MOST else None
-    return whole_in_words if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None
+        return spell_integer if value / style.size <= MAX_SPELLED else None
+    return spell_integer if value <= MAX_SPELLED or (value % 100 == 0 and value < 10**7) else None
 
 
-def _is_pointed(value: Fraction, style: Style) -> bool:
+def _is_natural_with_point(value: Fraction, style: NumberStyle) -> bool:
     """Whether reading the decimals one by one is natural: not "ten point zero zero" or "zero point four five"."""
     return 1 <= value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
 
 
-def halves(value: Fraction) -> str:
+def spell_half(value: Fraction) -> str:
     """A number and a half in words; other numbers with "point".
 
-    >>> halves(Fraction(5, 2))
+    >>> spell_half(Fraction(5, 2))
     'two and a half'
     """
     if value % 1 == Fraction(1, 2):
-        return f"{spelled(int(value))} and a half"
-    return decimal_writer(Style(decimals=1))(value)
+        return f"{spell_number(int(value))} and a half"
+    return make_decimal_writer(NumberStyle(decimals=1))(value)
 
 
-def decimal_writer(style: Style) -> Write:
+def make_decimal_writer(style: NumberStyle) -> Write:
     """Write decimals in words, digit by digit: "three point one four"; ValueError if the last of them is 0."""
 
     def write(value: Fraction) -> str:
         whole, _, places = style.write(value).replace(",", "").partition(".")
         if places.endswith("0") or value < 1:
             raise ValueError(f"{value} is not said with {len(places)} decimal places")
-        return f"{spelled(int(whole or 0))} point {' '.join(spelled(int(digit)) for digit in places)}"
+        return f"{spell_number(int(whole or 0))} point {' '.join(spell_number(int(digit)) for digit in places)}"
 
     return write
 
 
-def words_value(text: str) -> Fraction | None:
+def value_of_number_words(text: str) -> Fraction | None:
     """The value of number words."""
-    result = read_words(text)
+    result = parse_number_words(text)
     return None if result is None else Fraction(result)
 
 
@@ -246,14 +243,14 @@ SIZES = {NEAR: "near", MIDDLE: "middle", FAR: "far"}
 EIGHTHS = (2, 3, 4, 5, 11, 12, 13, 14)
 TIMES = (5, 6, 8, 9, 10, 12, 15)
 FEW = 12  # steps: for smaller values, middle is so many steps away instead of a share
-MOST = 10**13
+MAX_VALUE = 10**13
 
 
-def last_place(value: Fraction, decimals: int) -> Fraction:
+def last_significant_place(value: Fraction, decimals: int) -> Fraction:
     """The place of the value's last written digit: for round numbers, of the last digit that is not 0.
 
-    >>> str(last_place(Fraction(2500), 0)), str(last_place(Fraction(7), 0)), str(last_place(Fraction("1.50"), 2))
-    ('100', '1', '1/100')
+    >>> [str(last_significant_place(Fraction(value), places)) for value, places in (("2500", 0), ("7", 0), ("1.50", 2))]
+    ['100', '1', '1/100']
     """
     result = Fraction(1, 10**decimals)
     while value and decimals == 0 and value % (10 * result) == 0:
@@ -261,51 +258,45 @@ def last_place(value: Fraction, decimals: int) -> Fraction:
     return result
 
 
-def other_values(
-    value: Fraction, *, decimals: int = 0, size: int, least: Fraction | int = 2, most: Fraction | int = MOST
+def list_values_at_distance(
+    value: Fraction, *, decimals: int = 0, size: int, least: Fraction | int = 2, most: Fraction | int = MAX_VALUE
 ) -> list[Fraction]:
     """Other values at this distance, with as many places, from `least` to `most`.
 
     Near is one or two steps of the last place (for round numbers one step or a part of it), middle a quarter to three
     quarters of the value, far five to fifteen times the value or a tenth.
 
-    >>> [[int(v) for v in other_values(Fraction(12), size=size)] for size in (NEAR, MIDDLE)]
+    >>> [[int(v) for v in list_values_at_distance(Fraction(12), size=size)] for size in (NEAR, MIDDLE)]
     [[10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21]]
     """
-    one = last_place(value, decimals)
+    step = last_significant_place(value, decimals)
     if size == NEAR:
-        result = _near(value, one, Fraction(1, 10**decimals))
+        written = Fraction(1, 10**decimals)
+        if step <= written:
+            result = [value + k * step for k in (-2, -1, 1, 2)]
+        else:  # a round number: one step, or with few steps a half or a tenth of it
+            steps = value / step
+            smaller = max(step / 10 if steps < 2 else step / 2 if steps <= 5 else step, written)
+            result = [value - smaller, value + smaller]
+    elif size == MIDDLE and value < FEW * step:
+        result = [value + k * step for k in (-5, -4, -3, 3, 4, 5)]
     elif size == MIDDLE:
-        result = _middle(value, one)
+        result = [v for share in EIGHTHS if abs((v := _round_to(value * share / 8, step)) - value) > 2 * step]
     else:
-        result = [value * k for k in TIMES] + [_rounded(value / 10, Fraction(1, 10**decimals))]
+        result = [value * k for k in TIMES] + [_round_to(value / 10, Fraction(1, 10**decimals))]
     return [v for v in dict.fromkeys(result) if least <= v <= most and v != value]
 
 
-def _near(value: Fraction, one: Fraction, last: Fraction) -> list[Fraction]:
-    """One or two steps away; for a round number of few steps one step, or a half or a tenth of it."""
-    if one <= last:
-        return [value + k * one for k in (-2, -1, 1, 2)]
-    steps = value / one
-    smaller = max(one / 10 if steps < 2 else one / 2 if steps <= 5 else one, last)
-    return [value - smaller, value + smaller]
+def _round_to(value: Fraction, step: Fraction) -> Fraction:
+    return round(value / step) * step
 
 
-def _middle(value: Fraction, one: Fraction) -> list[Fraction]:
-    if value < FEW * one:
-        return [value + k * one for k in (-5, -4, -3, 3, 4, 5)]
-    result = [_rounded(value * share / 8, one) for share in EIGHTHS]
-    return [v for v in result if abs(v - value) > 2 * one]
-
-
-def _rounded(value: Fraction, one: Fraction) -> Fraction:
-    return round(value / one) * one
-
-
-def values_around(value: int, size: int, steps: Sequence[Sequence[int]], *, least: int, most: int) -> list[int]:
+def list_integers_at_distance(
+    value: int, size: int, steps: Sequence[Sequence[int]], *, least: int, most: int
+) -> list[int]:
     """Integers so many steps away on both sides, by distance, within bounds: days, hours, years.
 
-    >>> values_around(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
+    >>> list_integers_at_distance(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
     [3, 2, 7, 8]
     """
     far = steps[size - 1]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from encheck.datasets.fresh_probes import word_edits
+from encheck.datasets.fresh_probes import diff_words
 from encheck.errors import EncoderError
 from encheck.generators.phenomenon import all_phenomena, phenomenon_generator
 from encheck.items.builders import contrast
@@ -45,7 +45,7 @@ from encheck.operations.explore.search import (
 from encheck.reporting.text import marked, table
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.shrink import ItemForm, Shrunk, remaker, shrink
+from encheck.shrinking.shrink import ItemForm, ShrinkResult, make_triplet_remaker, shrink_item
 from encheck.statistics.hypothesis_tests import ALPHA, clopper_pearson_interval, share_upper_bound
 from encheck.surface import SHARED, SURFACE
 
@@ -320,9 +320,9 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     remake = None
     if item.property in all_phenomena():
         both = contrast(phenomenon_generator(item.property, "kept"), phenomenon_generator(item.property, "changed"))
-        remake = remaker(both, level=1, maker=VariantMaker(seed, english))
-    found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
-    return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
+        remake = make_triplet_remaker(both, level=1, maker=VariantMaker(seed, english))
+    found = shrink_item(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
+    return found.shortest if isinstance(found, ShrinkResult) and found.shortest is not found.whole else None
 
 
 HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdict", "construction")
@@ -396,7 +396,7 @@ def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
     yield f"   {what}"
     yield f"     source   {triplet.source}"
     for name, text in (("kept", triplet.near), ("changed", triplet.far)):
-        yield f"     {name:7}  {marked(triplet.source, text, word_edits(triplet.source, text))}"
+        yield f"     {name:7}  {marked(triplet.source, text, diff_words(triplet.source, text))}"
 
 
 def _search_lines(one: SearchSummary) -> Iterator[str]:

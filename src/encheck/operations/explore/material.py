@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 
 from encheck.datasets import fresh_probes
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.fresh_probes import ProbeFrame, word_edits
+from encheck.datasets.fresh_probes import ProbeFrame, diff_words
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown_name_message
 from encheck.generators.phenomenon import all_phenomena
@@ -61,9 +61,12 @@ class Filling:
 
 def fill_frames(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
     """Up to `draws` fillings of each frame of a property, half of them of its clause alone if possible."""
-    for frame in fresh_probes.probe_frames():
+    for frame in fresh_probes.load_probe_frames():
         if frame.phenomenon == name:
-            forms = [(False, frame), *((True, alone) for alone in [fresh_probes.clause_alone(frame)] if alone)]
+            forms = [
+                (False, frame),
+                *((True, alone) for alone in [fresh_probes.reduce_frame_to_clause(frame)] if alone),
+            ]
             for i in range(draws):
                 is_alone, form = forms[i % len(forms)]
                 if found := _fill(frame, form, is_alone, (seed, frame.id, i), ()):
@@ -72,7 +75,7 @@ def fill_frames(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
 
 def change_one_choice(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
     """The frame with one of its choices drawn again; None if that gives no new group."""
-    form = fresh_probes.clause_alone(filling.frame) if filling.is_alone else filling.frame
+    form = fresh_probes.reduce_frame_to_clause(filling.frame) if filling.is_alone else filling.frame
     rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
     for i in range(TRIES):
         choices = list(filling.choices)
@@ -252,7 +255,7 @@ class ItemSource:
         whole = replace(whole, cluster=filling.frame.id) if filling else whole
         english.parse_all(side.source for side in whole.sides)
         for triplet in whole.triplets:
-            kept, changed = (word_edits(triplet.source, text) for text in (triplet.near, triplet.far))
+            kept, changed = (diff_words(triplet.source, text) for text in (triplet.near, triplet.far))
             why = "" if filling else triplet.far_why
             said = features_of_item(english.parse(triplet.source), kept, changed, why, english.lexicon)
             values = {

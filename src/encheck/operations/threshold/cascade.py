@@ -77,7 +77,7 @@ def probe_pairs(seed: int = 0) -> list[ProbePair]:
         for variant in group.variants
         if not variant.relation.endswith((*OTHER_RELATIONS, "_kept"))
     )
-    pairs = data.reference(seed=seed, count=UNRELATED_PAIRS)
+    pairs = data.draw_random_pairs(seed=seed, count=UNRELATED_PAIRS)
     return [*found, *(ProbePair(UNRELATED, one.first, one.second, one.cluster) for one in pairs)]
 
 

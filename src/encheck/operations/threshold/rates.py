@@ -17,9 +17,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.clusters import clusters_of, sample_clusters, word_bag_number
-from encheck.datasets.load import guess_kind, is_path, known_data_sets, load
-from encheck.datasets.pairs import PAIR_FORMATS, production_pairs
+from encheck.datasets.clusters import assign_clusters, hash_word_bag, sample_clusters
+from encheck.datasets.load import guess_data_set, is_plain_path, known_data_sets, load
+from encheck.datasets.pairs import PAIR_FORMATS, read_production_pairs
 from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError, UsageError
 from encheck.scoring.splits import TEST
@@ -95,7 +95,7 @@ class Pairs:
             codes = self.codes[items]
             return np.asarray(np.bincount(codes)[codes], np.intp)
         ends = np.array(
-            [[word_bag_number(self.first[i]), word_bag_number(self.second[i])] for i in items.tolist()], np.int64
+            [[hash_word_bag(self.first[i]), hash_word_bag(self.second[i])] for i in items.tolist()], np.int64
         )
         texts = np.sort(np.unique(ends, return_inverse=True)[1].reshape(-1, 2), axis=1)
         _, both, repeats = np.unique(texts, axis=0, return_inverse=True, return_counts=True)
@@ -134,8 +134,8 @@ def _pairs_path(spec: str) -> str:
     if spec.startswith(OWN_PAIRS):
         return spec.removeprefix(OWN_PAIRS)
     path = expand_home(spec)
-    is_folder = is_path(spec) and path.is_dir() and guess_kind(path, has_log=False) == "pairs"
-    if is_folder or (is_path(spec) and path.suffix.lower() in PAIR_FORMATS):
+    is_folder = is_plain_path(spec) and path.is_dir() and guess_data_set(path, has_log=False) == "pairs"
+    if is_folder or (is_plain_path(spec) and path.suffix.lower() in PAIR_FORMATS):
         log.warning("--data=%s was read as --data=%s%s", spec, OWN_PAIRS, spec)
         return spec
     return ""
@@ -145,7 +145,7 @@ def _load_own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     path = expand_home(name)
     if not path.exists():
         raise DataError(f"--data={spec}: {path} does not exist")
-    made = list(production_pairs(Path(path), bad))
+    made = list(read_production_pairs(Path(path), bad))
     rows = [row for row, _ in made]
     labels = [UNKNOWN if row.label is None else row.label for row in rows]
     columns = Counter(name for _, values in made for name in values)
@@ -161,7 +161,7 @@ def _cluster_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
     found = [""] * len(rows)
     for is_labelled in (True, False):
         places = [i for i, row in enumerate(rows) if (row.label is not None) is is_labelled]
-        for i, cluster in zip(places, clusters_of([rows[i] for i in places]), strict=True):
+        for i, cluster in zip(places, assign_clusters([rows[i] for i in places]), strict=True):
             found[i] = cluster if is_labelled or rows[i].cluster else f"{cluster} {UNLABELLED_CLUSTER}"
     return tuple(found)
 

@@ -352,12 +352,12 @@ def divergence_charts(frame: ItemFrame) -> dict[str, Chart]:
 
     None unless both labels occur.
     """
-    from encheck.language.divergence import jsd
+    from encheck.language.divergence import jensen_shannon_divergence
 
     labels = np.array([-1 if label is None else label for label in frame.labels])
     if not {0, 1} <= set(labels.tolist()):
         return {}
-    found = jsd(frame.sources, frame.near.texts)
+    found = jensen_shannon_divergence(frame.sources, frame.near.texts)
     splits = np.array([split or "all" for split in frame.splits])
     edges = np.linspace(0, 1, BINS // 2 + 1)
     charts = {}

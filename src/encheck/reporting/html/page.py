@@ -17,7 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.datasets.probes import domains
+from encheck.datasets.probes import sentence_domains
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import Gate, GateAgainst
@@ -217,7 +217,7 @@ def render(
     frames = view.frames_of(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
     versions = [data.version for data in results.data if data.name == "probes"]
-    topics = {text: topic for version in versions for text, topic in domains(version).items()}
+    topics = {text: topic for version in versions for text, topic in sentence_domains(version).items()}
     payload, most = packed_payload(frames, margins_that_win(results), topics)
     drawn = sections.profile_blocks(results, found)
     gates = gate_views(results)
