@@ -367,8 +367,8 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     [
         (["run", "--model=x", "--baseline=y"], "a gate is. Type: encheck gate x y"),
         (
-            ["run", "--model", "x", "--model-arg", "a=b c", "--model-arg=d=e", "--data=q:f", "--baseline", "y z"],
-            "Type: encheck gate x 'y z' '--model-arg=a=b c' --model-arg=d=e --data=q:f",
+            ["run", "--model", "./x", "--model-arg", "a=b c", "--model-arg=x:d=e", "--data=q:f", "--baseline", "y z"],
+            "Type: encheck gate ./x 'y z' --data=q:f --model-arg='x:a=b c' --model-arg=x:d=e",
         ),
         (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
         (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
