@@ -66,7 +66,7 @@ def partial_gate(
         why.append(f"only one side has {_cases(len(missing))}")
     why += [f"{label} is a file of vectors and lacks texts of {_cases(len(some))}"
             for label, some in lacking.items() if some]  # fmt: skip
-    if not has_behaviour and not why:
+    if not has_behaviour and not why and not about.error:
         why.append(
             "neither behaviour nor a search with labels was compared. Remedy: name the old model, not its vectors, or "
             "give labels (--data retrieval:PATH)"

@@ -218,6 +218,8 @@ def run_banner(results: RunFile) -> VerdictBanner:
     told = f"{told[:1].upper()}{told[1:]}"
     if word == view.NOTHING and _is_empty(results):
         return VerdictBanner("open", word, told, "", NextStep("See below what each check needs from the data."))
+    if _is_empty(results) and view.failed_models(results):
+        return VerdictBanner("bad", word, told)
     lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
     looked = results.first_look is not None
     tone = "bad" if word == FAILED else "open" if looked else ""
@@ -235,6 +237,8 @@ def _word_and_reason(results: RunFile) -> tuple[str, str]:
     if not rows:
         return view.NOTHING, "every check was skipped"
     several = len(results.models) > 1 or len(results.data) > 1
+    if failed := view.failed_models(results):
+        return FAILED, ". ".join(f"{label} cannot be measured: {error.rstrip('.')}" for label, error in failed.items())
     for verdict, what in (("error", "could not be measured"), ("fail", "fail")):
         if found := [row for row in rows if row.verdict == verdict]:
             first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
