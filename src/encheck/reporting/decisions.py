@@ -287,7 +287,7 @@ def _step_after_run(results: RunFile) -> NextStep:
 
 
 def gate_command(results: RunFile) -> str:
-    """The gate to run next: of the model itself, or against it if the model ships with encheck.
+    """The gate to run next: of the model itself, or against it if the model ships with encheck or scores pairs.
 
     "" if a gate does not accept the run's shards, if nothing was measured, and for a model in memory.
     """
@@ -297,7 +297,8 @@ def gate_command(results: RunFile) -> str:
     models, data = settings.models, [one for one in settings.data if one != "probes"]
     if models[0].startswith(OBJECT):
         return ""
-    new, old = (models[0], "sbert") if models[0] not in SHIPPED else (NEW_PLACEHOLDER, models[0])
+    is_old = models[0] in SHIPPED or results.models[0].kind == "pair"  # which sbert cannot be compared with
+    new, old = (NEW_PLACEHOLDER, models[0]) if is_old else (models[0], "sbert")
     label = next(iter(model_labels(models)))
     how = model_options_of_gate(label, settings.model_args)
     how += "".join(f" --data={shlex.quote(one)}" for one in data)
