@@ -378,6 +378,7 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["run", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
         (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--store="], "the value of --store is empty"),
+        (["run", f"--junitxml={__file__}"], "exists, and its name does not end in .xml: name another file"),
         (
             ["run", "--lf"],
             "--lf needs pytest's cache of earlier runs, which `encheck run` does not keep",
@@ -446,6 +447,7 @@ def test_mine(scores, judge):
         (["oracle", "random", "--own-checks=leaves.py"], "leaves.py cannot be imported: SystemExit"),
         (["oracle", "random", "--own-checks=mine.py", "--own-checks=again.py"], "2 checks are named test_mine"),
         (["oracle", "./run", "--report-dir=run"], "--report-dir=run is a folder that this gate reads"),
+        (["oracle", "random", "--junitxml=mine.py"], "--junitxml=mine.py exists, and its name does not end in .xml"),
         (["oracle", "random", "--seed=x"], "seed is 'x', but should be N"),
     ],
 )
