@@ -206,7 +206,7 @@ def test_what_was_encoded_again_is_kept(tmp_path):
     found = [service.encode_again(["a b", "c"]) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))
-    assert Counting.calls == 1
+    assert Counting.calls == 2  # the longer half, then the shorter one
 
 
 def test_one_sentence_is_no_search():
@@ -314,3 +314,12 @@ def test_ten_rows_show_that_a_contract_is_broken(tmp_path, model, shared, cause)
     found = encheck.run(model, data=f"pairs:{tmp_path}/ten.csv", checks="contract", no_store=True)
     row = next(row for row in found.rows if row.check == "same_text_gets_the_same_answer_twice")
     assert (row.verdict, cause in row.reason, found.exit_code) == ("fail", True, 1)
+
+
+def test_padding_is_found_where_what_is_encoded_again_has_texts_as_long_as_any(tmp_path):
+    rows = [f"{'cab jade'[i % 8 :]} {i:02} dig {'hedge ' * (i % 2)}bee" for i in range(90)]
+    (tmp_path / "long.txt").write_text("\n".join(rows), "utf-8")
+    found = encheck.run(padded, data=f"texts:{tmp_path}/long.txt", checks="contract", no_store=True)
+    row = next(row for row in found.rows if row.check == "same_text_gets_the_same_answer_twice")
+    assert row.value <= 0.5
+    assert (row.verdict, "the model reads padding" in row.reason) == ("fail", True)
