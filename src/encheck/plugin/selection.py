@@ -71,11 +71,11 @@ def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
         return [text if equals else after for name, equals, text, after in named if name == f"--{prefix}{option}"]
 
     if any(arg.partition("=")[0] == f"--{prefix}baseline" for arg in args):
-        from encheck.running.labels import labels
+        from encheck.running.labels import model_labels
 
         new, old = [*values("model"), "NEW"][0], [*values("baseline"), "OLD"][0]
         more = [f"--{name}={value}" for name in ("data", "queries") for value in values(name)]
-        of_new = options.model_options_of_gate(next(iter(labels([new]))), values("model-arg"))
+        of_new = options.model_options_of_gate(next(iter(model_labels([new]))), values("model-arg"))
         typed = f"{shlex.join([new, old, *more])}{of_new}"
         raise UsageError(f"a run is not compared with a baseline, a gate is. Type: encheck gate {typed}")
 

@@ -367,7 +367,7 @@ class RepeatedScores(PairScores):
         return pair_lines("same", float(self.values[position]), item.text, item.text, ())
 
 
-SHORTENED = Kind(PAIR.name, PAIR.weighed_as, lambda: ShortenedScores, noun=PAIR.noun, compares=PAIR.compares)
+SHORTENED = Kind(PAIR.name, "pair", lambda: ShortenedScores, noun=PAIR.noun, compares="texts")
 
 
 @dataclass(frozen=True, slots=True)
