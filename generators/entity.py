@@ -17,7 +17,7 @@ from encheck.generators.number import ENDED, OPENING, similarity_in_context
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
 from encheck.language.name_tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
-from encheck.language.names import Name, NamedThing, find_names
+from encheck.language.names import Name, NamedThing, find_names, leaders_by_surname, list_known_things
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, content_hash

@@ -25,7 +25,7 @@ from encheck.items.builders import against_paraphrase, contrast, edited
 from encheck.items.chains import continuation_chains
 from encheck.items.variants import VariantMaker, WritingModels
 from encheck.language.english import English
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.language.words import STOP_WORDS
 from encheck.types import Group, PublishedVariant, apply_edits
 from encheck_papers.published_recipe import (
@@ -95,19 +95,19 @@ def test_our_own_stop_words_are_case_sensitive_as_theirs():
 
 
 def test_every_part_of_speech_and_every_sense_is_a_candidate():
-    assert set(antonyms_of(lexicon())("good")) >= {"bad", "evil", "ill", "badness", "evilness"}
+    assert set(antonyms_of(load_lexicon())("good")) >= {"bad", "evil", "ill", "badness", "evilness"}
 
 
 def test_the_edits_of_a_published_variant_give_its_text():
     text = "The old  dog ran, and the old cat rose ."
     for relation in ("synonym", "antonym"):
-        variant = substituted_variant(text, relation, words=2, rng=Random(0), lexicon=lexicon())
+        variant = substituted_variant(text, relation, words=2, rng=Random(0), lexicon=load_lexicon())
         assert " ".join(apply_edits(text, variant.edits).split()) == variant.text
 
 
 def test_a_sentence_without_an_antonym_comes_back_as_it_is():
     text = "Zelda zzzyx"
-    assert substituted_variant(text, "antonym", words=1, rng=Random(0), lexicon=lexicon()).text == text
+    assert substituted_variant(text, "antonym", words=1, rng=Random(0), lexicon=load_lexicon()).text == text
 
 
 def published(*sources, relation, level=1):

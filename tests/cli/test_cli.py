@@ -367,8 +367,8 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     [
         (["run", "--model=x", "--baseline=y"], "a gate is. Type: encheck gate x y"),
         (
-            ["run", "--model", "x", "--model-arg", "a=b c", "--model-arg=d=e", "--data=q:f", "--baseline", "y z"],
-            "Type: encheck gate x 'y z' '--model-arg=a=b c' --model-arg=d=e --data=q:f",
+            ["run", "--model", "./x", "--model-arg", "a=b c", "--model-arg=x:d=e", "--data=q:f", "--baseline", "y z"],
+            "Type: encheck gate ./x 'y z' --data=q:f --model-arg='x:a=b c' --model-arg=x:d=e",
         ),
         (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
         (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
@@ -378,6 +378,7 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["run", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
         (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--store="], "the value of --store is empty"),
+        (["run", f"--junitxml={__file__}"], "exists, and its name does not end in .xml: name another file"),
         (
             ["run", "--lf"],
             "--lf needs pytest's cache of earlier runs, which `encheck run` does not keep",
@@ -446,6 +447,7 @@ def test_mine(scores, judge):
         (["oracle", "random", "--own-checks=leaves.py"], "leaves.py cannot be imported: SystemExit"),
         (["oracle", "random", "--own-checks=mine.py", "--own-checks=again.py"], "2 checks are named test_mine"),
         (["oracle", "./run", "--report-dir=run"], "--report-dir=run is a folder that this gate reads"),
+        (["oracle", "random", "--junitxml=mine.py"], "--junitxml=mine.py exists, and its name does not end in .xml"),
         (["oracle", "random", "--seed=x"], "seed is 'x', but should be N"),
     ],
 )
@@ -717,27 +719,66 @@ class Bags:
 """
 
 
-@pytest.mark.long
-def test_every_command_that_is_printed_runs_as_it_stands(tmp_path, contrasts_alone):
-    """Of a run that fails, of its page and of a gate, for a model that loads with its --model-arg alone."""
+@pytest.fixture
+def typed(tmp_path):
+    """Type a command in a folder whose my-bags loads with its --model-arg alone; returns its output."""
     (tmp_path / "bags.py").write_text(BAGS, "utf-8")
     (tmp_path / "models.yaml").write_text("my-bags: {adapter: 'bags:Bags'}\n", "utf-8")
 
-    def done(command):
+    def done(command, codes=(0, 1, 10)):
+        words = [sys.executable, "-m", *shlex.split(command)]
         ran = subprocess.run(
-            [sys.executable, "-m", *shlex.split(command)], cwd=tmp_path, capture_output=True, text=True, check=False
+            words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
-        assert ran.returncode in (0, 1, 10), f"{command}\n{ran.stdout}{ran.stderr}"
+        assert ran.returncode in codes, f"{command}\n{ran.stdout}"
         return ran.stdout
 
-    arguments = "--model-arg=size=4 --model-arg='salt=my own'"
-    told = done(f"encheck run --model=my-bags {arguments} --data={contrasts_alone} --strict -v --report-dir='a run'")
+    return done
+
+
+ARGUMENTS = "--model-arg=my-bags:size=4 --model-arg='my-bags:salt=my own'"
+
+
+def of_page(path):
+    """The commands on a page, without patterns."""
+    shown = re.findall("<code[^>]*>(.*?)</code>", path.read_text("utf-8"))
+    named = {html.unescape(re.sub("<[^>]+>", "", one)) for one in shown}
+    patterns = {"encheck show ID", "encheck gate NEW OLD", "encheck gate"}
+    return {one for one in named if one.startswith("encheck ")} - patterns
+
+
+@pytest.mark.long
+def test_every_command_that_is_printed_runs_as_it_stands(typed, tmp_path, contrasts_alone):
+    """Of a run that fails, of its page and of a gate."""
+    told = typed(f"encheck run --model=my-bags {ARGUMENTS} --data={contrasts_alone} --strict -v --report-dir='a run'")
     (again,) = re.findall(r"^show one again: (encheck .+)", told, re.MULTILINE)
-    page = (tmp_path / "a run/report.html").read_text("utf-8")
-    shown = [html.unescape(re.sub("<[^>]+>", "", one)) for one in re.findall("<code>(.*?)</code>", page)]
-    of_page = {one for one in shown if one.startswith("encheck ")} - {"encheck show ID"}  # a pattern
-    (gate,) = (one for one in of_page if one.startswith("encheck gate "))
-    of_gate = re.findall(r"^ +(encheck .+)", done(gate), re.MULTILINE)
+    shown = of_page(tmp_path / "a run/report.html")
+    (gate,) = (one for one in shown if one.startswith("encheck gate "))
+    of_gate = re.findall(r"^ +(encheck .+)", typed(gate), re.MULTILINE)
     assert {one.split()[1] for one in of_gate} == {"gate", "run"}
-    for command in {again, *of_page, *of_gate} - {gate}:
-        done(command)
+    for command in {again, *shown, *of_gate} - {gate}:
+        typed(command)
+
+
+@pytest.mark.long
+def test_what_other_commands_print_runs_as_it_stands(typed, tmp_path, contrasts_alone):
+    """Of a run that is gated instead, and of comparisons, thresholds, audits and `same`, which print no command now."""
+    run = f"encheck run {ARGUMENTS} --data={contrasts_alone} --model=my-bags"
+    (gate,) = re.findall(r"Type: (encheck gate .+)", typed(f"{run} --baseline=bag-of-words", codes=(4,)))
+    rows = "".join(f"the dog sings {i},a dog sings {i},{i % 2}\n" for i in range(80))
+    (tmp_path / "pairs.csv").write_text(f"first,second,label\n{rows}", "utf-8")
+    vectors = [f'{{"id": {i}, "text": "a {i}", "vector": [1, 0, 0, {i}]}}\n' for i in range(60)]
+    (tmp_path / "old.jsonl").write_text("".join(vectors), "utf-8")
+    commands = {
+        f"{run} --model=bag-of-words --report-dir=two": "two/report.html",
+        "encheck compare two --out=compared.html": "compared.html",
+        f"encheck threshold my-bags {ARGUMENTS} --data=pairs:pairs.csv --report-dir=t": "t/threshold.html",
+        f"encheck index my-bags vectors:old.jsonl {ARGUMENTS}": "",
+        f"encheck same my-bags bag-of-words {ARGUMENTS.replace('my-bags:', 'A:')} --page=same.html": "same.html",
+    }
+    found = {gate}
+    for command, page in commands.items():
+        found |= {*re.findall(r"^ *(?:Next: )?(encheck .+)", typed(command), re.MULTILINE)}
+        found |= of_page(tmp_path / page) if page else set()
+    for command in found:
+        typed(command)

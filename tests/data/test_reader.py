@@ -1,6 +1,10 @@
 """Files that are not what they should be, and what the reader says of them: file, line, remedy."""
 
+import shlex
+
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from encheck.datasets.load import load
 from encheck.errors import DataError
@@ -198,3 +202,21 @@ def test_stray_quotes_of_paws_are_text(saved):
     path = saved("test.tsv", PAWS + "1\t\"The ' crane '' .\t`` The beam \" .\t0\n" + GOOD)
     assert texts("paws", path)[0] == ("\"The ' crane '' .", '`` The beam " .', 0)
     assert len(texts("paws", path)) == 2
+
+
+CONVERTED = {
+    "own pairs.yaml": (b"- {first: a, second: b, label: 1}", "own pairs.json"),
+    "vectors.safetensors": (save({"vector": np.eye(2, dtype=np.float32)}), "vectors.npz"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "made"), [(name, *rest) for name, rest in CONVERTED.items()])
+def test_the_remedy_for_a_format_that_is_not_read_is_a_command_that_converts_it(saved, name, content, made):
+    path = saved(name, content)
+    python, option, program = shlex.split(complaint("pairs", path).partition("Remedy: ")[2])
+    assert (python, option) == ("python", "-c")
+    exec(program, {})
+    if made.endswith(".json"):
+        assert texts("pairs", path.with_name(made)) == [("a", "b", 1)]
+    else:
+        assert np.load(path.with_name(made))["vector"].shape == (2, 2)

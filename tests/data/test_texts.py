@@ -116,7 +116,7 @@ def test_what_is_no_file_of_texts_is_refused(tmp_path):
     for spec, expected in {
         f"texts:{tmp_path}": "is a folder",
         f"texts:{tmp_path / 'none.txt'}": "does not exist",
-        f"texts:{tmp_path / 'own.pdf'}": "unknown file ending '.pdf'",
+        f"texts:{tmp_path / 'own.pdf'}": "'.pdf'.* Remedy: pdftotext .*/own.pdf .*/own.txt$",
         f"texts:{tmp_path / 'own.txt'}:text": "one text per line and no columns: leave :text out",
         "texts": "needs a path: --data texts:PATH",
     }.items():

@@ -196,11 +196,13 @@ def test_a_model_that_fails_is_one_error_and_every_check_of_it_is_in_the_results
     done = encheck("run", "-m", "retrieval", "--data=pairs:own.csv", *models, "--report-dir=out")
     said = done.output + capfd.readouterr().out
     assert done.exit_code == 1
-    assert said.count("could not be measured") == 1, said
+    assert said.count("adapter cannot be measured: ") == said.count("does not fit its base") == 1, said
     rows = json.loads((tmp_path / "out" / "results.json").read_text())["checks"]
     assert {row["verdict"] for row in rows if row["model"] == "adapter"} == {"error"}
     assert "error" not in {row["verdict"] for row in rows if row["model"] == "bag-of-words"}
     assert len([row for row in rows if row["model"] == "adapter"]) > 1
+    as_old = encheck("gate", "bag-of-words", "./adapter", "--data=pairs:own.csv", "-m", "retrieval")
+    assert (as_old.exit_code, "does not fit its base" in as_old.output) == (4, True), as_old.output
 
 
 # weights of a checkpoint

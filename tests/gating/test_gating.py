@@ -126,15 +126,22 @@ def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encode
     save_baseline(tmp_path / "base", old, model_tables(old, items, "m"), model="m")
     said = re.escape(
         f"{tmp_path}/base was made on probes 2.1.0, but this run is on probes {VERSION}, which has other items. "
-        f"Make it again: encheck run --model=m --save-baseline={tmp_path}/base"
+        f"Make it again: encheck run --model=m"
     )
     with pytest.raises(BaselineError, match=said):
         gate_against_baseline(read_baseline(tmp_path / "base"), new, items, model="m")
     with pytest.raises(BaselineError, match=said):
         encheck.gate(Unused(), str(tmp_path / "base"), checks="number")
-    given = replace(new, run=replace(new.run, settings=replace(new.run.settings, models=("nets/other", "nets/m"))))
-    with pytest.raises(BaselineError, match="encheck run --model=nets/m --save-baseline="):
-        gate_against_baseline(read_baseline(tmp_path / "base"), given, items, model="m")
+    asked = replace(
+        new.run.settings, models=("nets/other", "my nets/m"), model_args=("m:a=b", "c=d e"), data=("probes:my file",)
+    )
+    told = (
+        "encheck run --model='my nets/m' --model-arg=a=b --model-arg='c=d e' --data='probes:my file' --save-baseline="
+    )
+    with pytest.raises(BaselineError, match=told):
+        gate_against_baseline(
+            read_baseline(tmp_path / "base"), replace(new, run=replace(new.run, settings=asked)), items, model="m"
+        )
 
 
 def test_other_items_are_refused_and_what_differs_is_said(against):

@@ -162,6 +162,12 @@ def test_a_scorer_that_does_not_vary_has_no_figure():
     assert "threshold" not in flip_rate(scores).params
 
 
+def test_replicates_that_draw_none_of_the_pairs_are_left_out_of_the_interval():
+    few = scored([0.9, 0.1], [0.8, 0.2], [1, 0])
+    few = replace(few, resampler=Resampler(["0", "1"], universe=[str(i) for i in range(8)]))
+    assert (flip_rate(few, threshold=0.5).value, flip_rate(few, threshold=0.5).low) == (0, 0)
+
+
 def test_a_threshold_that_predicts_one_class_alone_would_hide_flips_and_is_not_taken():
     rng = np.random.default_rng(0)
     values, labels = rng.random(1000), np.array([1] * 200 + [0] * 800, np.int8)

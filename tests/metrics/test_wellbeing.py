@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import zlib
 from random import Random
 
 import numpy as np
@@ -206,7 +207,35 @@ def test_what_was_encoded_again_is_kept(tmp_path):
     found = [service.encode_again(["a b", "c"]) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))
-    assert Counting.calls == 1
+    assert Counting.calls == 2  # the longer half, then the shorter one
+
+
+class Words:
+    """Counts of the first words, compared by their dot product: a longer text scores higher with itself."""
+
+    similarity = "dot"
+
+    def __init__(self, most):
+        self.most = most
+
+    def fingerprint(self):
+        return f"words {self.most}"
+
+    def encode(self, texts, *, role=None):
+        found = np.full((len(texts), 512), 1e-3, np.float32)
+        for row, text in zip(found, texts, strict=True):
+            for word in text.split()[: self.most]:
+                row[zlib.crc32(word.encode()) % 512] += 1
+        return found
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(999, "pass"), (5, "fail")])
+def test_the_end_of_a_text_is_looked_for_on_the_texts_own_scale(tmp_path, most, verdict):
+    rows = [" ".join(f"word{i * j % 97}" for j in range(1, 9 + i % 7)) for i in range(1, 60)]
+    (tmp_path / "own.txt").write_text("\n".join(rows), "utf-8")
+    found = encheck.run(Words(most), data=f"texts:{tmp_path}/own.txt", checks="contract", no_store=True)
+    row = next(row for row in found.rows if row.check == "end_of_a_long_text_is_seen")
+    assert (row.verdict, row.value) == (verdict, verdict == "pass")
 
 
 def test_one_sentence_is_no_search():
@@ -314,3 +343,12 @@ def test_ten_rows_show_that_a_contract_is_broken(tmp_path, model, shared, cause)
     found = encheck.run(model, data=f"pairs:{tmp_path}/ten.csv", checks="contract", no_store=True)
     row = next(row for row in found.rows if row.check == "same_text_gets_the_same_answer_twice")
     assert (row.verdict, cause in row.reason, found.exit_code) == ("fail", True, 1)
+
+
+def test_padding_is_found_where_what_is_encoded_again_has_texts_as_long_as_any(tmp_path):
+    rows = [f"{'cab jade'[i % 8 :]} {i:02} dig {'hedge ' * (i % 2)}bee" for i in range(90)]
+    (tmp_path / "long.txt").write_text("\n".join(rows), "utf-8")
+    found = encheck.run(padded, data=f"texts:{tmp_path}/long.txt", checks="contract", no_store=True)
+    row = next(row for row in found.rows if row.check == "same_text_gets_the_same_answer_twice")
+    assert row.value <= 0.5
+    assert (row.verdict, "the model reads padding" in row.reason) == ("fail", True)

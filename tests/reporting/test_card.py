@@ -131,6 +131,8 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
     assert any(" in names, the nearer text: " in line for line in said)
     assert said[-1] == "Next: encheck gate bag-of-words sbert"
     assert said[-2].startswith(("PASSED: ", "FAILED: "))
+    scorer = replace(results, models=(replace(results.models[0], kind="pair"), *results.models[1:]))
+    assert [*verdict_lines(scorer)][-1].startswith("Next: encheck gate NEW_MODEL bag-of-words ")
     monkeypatch.setattr(terminal, "FEW", 0)
     assert next(run_lines(results, items, verbose=False)) == said[0]
     assert any(line.startswith("  verdict") for line in run_lines(results, items, verbose=True))

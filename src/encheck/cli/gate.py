@@ -161,6 +161,7 @@ def gate(
         encheck gate ./candidate vectors:old.parquet --data ./help-center --queries log.txt
     """
     from encheck.engine.gate import run_gate
+    from encheck.reporting.results import refuse_over
 
     given = {**options, "queries": queries}
     how = {name.replace("-", "_"): value for name, value in given.items() if value is not None}
@@ -171,6 +172,7 @@ def gate(
         ):  # fmt: skip
             if value is not None and not value.strip():  # an unset variable must not silently switch an option off
                 raise UsageError(f"the value of {name} is empty (an unset variable?): give a value, or leave it out")
+        refuse_over(Path(junitxml) if junitxml else None, (".xml",), option="--junitxml")
         try:
             decided = run_gate(
                 new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), purpose=purpose,

@@ -48,8 +48,13 @@ CONVERTERS = {  # the command that converts a file of the format, and the ending
     ".feather": ("import pandas; pandas.read_feather({}).to_parquet({})", ".parquet"),
     ".orc": ("import pandas; pandas.read_orc({}).to_parquet({})", ".parquet"),
     ".arrow": ("import datasets; datasets.Dataset.from_file({}).to_parquet({})", ".parquet"),
+    **dict.fromkeys((".yaml", ".yml"), (
+        "import json, pathlib, yaml; made = yaml.safe_load(pathlib.Path({}).read_bytes()); "
+        "pathlib.Path({}).write_text(json.dumps(made, default=str))", ".json")),
     **dict.fromkeys((".pkl", ".pickle"), ("import pandas; pandas.read_pickle({}).to_parquet({})", ".parquet")),
     **dict.fromkeys((".pt", ".pth"), ("import numpy, torch; v = torch.load({}); numpy.save({}, v.numpy())", ".npy")),
+    ".safetensors": (
+        "import numpy; from safetensors.numpy import load_file; numpy.savez({1}, **load_file({0}))", ".npz"),
     **dict.fromkeys((".faiss", ".index"), (
         "import faiss, numpy; i = faiss.read_index({}); numpy.save({}, i.reconstruct_n(0, i.ntotal))", ".npy")),
 }  # fmt: skip
@@ -497,6 +502,8 @@ def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:
     commands = {
         ".gz": f"gunzip -k {file}", ".zip": f"unzip {file}", ".bz2": f"bunzip2 -k {file}", ".xz": f"unxz -k {file}",
         ".zst": f"unzstd {file}",
+        ".pdf": f"pdftotext {file} {quote(f'{name}.txt')}",
+        **dict.fromkeys((".docx", ".odt", ".rtf"), f"pandoc -t plain --wrap=none {file} -o {quote(f'{name}.txt')}"),
         **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"sqlite3 -header -csv {file} 'SELECT * FROM NAME' > {table}"),  # noqa: S608
     }  # fmt: skip
     command = f"python -c {quote(script)}" if script else commands.get(ending)

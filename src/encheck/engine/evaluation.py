@@ -161,6 +161,8 @@ class Evaluation:
                 decision, look = self._shared.read() if self.mode else LookDecision(), None
                 if is_ours and (decision is None or not self.mode):
                     bench.smoke_test_models(requests, locks=self.locks.locks_if_free, progress=progress)
+                    if self.against and self.against.old:
+                        bench.refuse_failed_model(self.against.old)  # there would be nothing to compare with
                 if is_ours and decision is None:
                     look, decision = decide_whether_to_stop(
                         bench, requests, self.mode, locks=self.locks.locks_for_encoding, progress=progress

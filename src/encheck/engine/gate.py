@@ -397,7 +397,7 @@ def _measure_and_decide(
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
-            refuse_other_edition(baseline, {one.name: one.version for one in data.values()})
+            refuse_other_edition(baseline, {one.name: one.version for one in data.values()}, settings)
         refuse_models(saved, {label: subjects[label] for label in mine})
         if old:
             refuse_kinds(repr(old), subjects[old].kind, mine[0], subjects[mine[0]].kind)

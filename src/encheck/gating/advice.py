@@ -71,7 +71,7 @@ def find_left_out_checks(
         why.append(f"only one side has {len(missing)} case{'s' * (len(missing) > 1)}")
     why += [f"{label} is a file of vectors and lacks texts of {len(some)} case{'s' * (len(some) > 1)}"
             for label, some in lacking.items() if some]  # fmt: skip
-    if not has_behaviour and not why:
+    if not has_behaviour and not why and not about.error:
         why.append(
             "neither behaviour nor a search with labels was compared. Remedy: name the old model, not its vectors, or "
             "give labels (--data retrieval:PATH)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
@@ -94,6 +95,7 @@ from encheck.gating.types import (
 from encheck.gating.unlabelled_search import ALPHA, count_changed_answers, is_unlabelled_log
 from encheck.language.prose import count_languages, english_share, summarise_languages
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
+from encheck.options import RunSettings, model_options
 from encheck.options.settings import select_settings
 from encheck.run_file import ModelEntry, RunFile
 from encheck.scoring.documents import Answers
@@ -198,9 +200,7 @@ def gate_against_baseline(
             f"{baseline.folder} was made on {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of "
             "the baseline, or make the baseline again with --save-baseline"
         )
-    refuse_other_edition(
-        baseline, {data.name: data.version for data in results.data}, models=results.run.settings.models
-    )
+    refuse_other_edition(baseline, {data.name: data.version for data in results.data}, results.run.settings)
     about = next(one for one in results.models if one.label == model)
     refuse_other_kind(baseline, model, about.kind)
     pair = _pair_sides(baseline, results, items, model)
@@ -593,11 +593,11 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
         )
 
 
-def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, models: Sequence[str] = ()) -> None:
+def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], settings: RunSettings) -> None:
     """BaselineError if the edition of a data set differs from the baseline's; `editions` are by data set.
 
-    `models` are paths and names as the user gave them. If the baseline's model is among them, the remedy uses that
-    form, since a baseline keeps a model's name but no path.
+    `settings` are those of the run. The remedy is a command with its data and, if the baseline's model is among its
+    models, with that model's path and --model-arg, since a baseline keeps a model's name alone.
     """
     for data in baseline.summary.data:
         name, then = data.name, data.version
@@ -605,10 +605,13 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, mod
             place = baseline.folder if (baseline.folder / SUMMARY).is_file() else "DIR"
             model = baseline.model
             by_itself = model.name if PurePath(model.name).name == model.label else model.label
-            path = next((one for one in models if PurePath(one).name == model.label), by_itself)
+            path = next((one for one in settings.models if PurePath(one).name == model.label), by_itself)
+            asked = [model_options(model.label, path, settings.model_args)]
+            asked += [f"--data={shlex.quote(one)}" for one in settings.data if settings.data != ("probes",)]
+            asked += [f"--save-baseline={shlex.quote(str(place))}"]
             raise BaselineError(
                 f"{baseline.folder} was made on {name} {then or 'of a file'}, but this run is on {name} {now}, which "
-                f"has other items. Make it again: encheck run --model={path} --save-baseline={place}"
+                f"has other items. Make it again: encheck run {' '.join(asked)}"
             )
 
 

@@ -25,7 +25,7 @@ from encheck.language.numbers.mentions import MAYBE
 from encheck.scoring.crossed import Contrast
 from encheck.scoring.documents import Documents
 from encheck.scoring.item import Items
-from encheck.scoring.pairs import Repeated, SentencePair
+from encheck.scoring.pairs import Repeated, Shortened
 from encheck.scoring.ranked import LoggedQuery, RankedQuery
 from encheck.scoring.searches import Query
 from encheck.types import content_hash
@@ -289,7 +289,7 @@ def cut(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")
     return Items(
         tuple(
-            SentencePair(
+            Shortened(
                 ItemId.of(dataset.name, content_hash(text), "cut", 1, "last-words", 0), text, short, None, cluster
             )
             for cluster, text, short in found

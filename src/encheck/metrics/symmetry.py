@@ -73,7 +73,7 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
     differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)
     flips = np.where(np.isnan(result.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
     totals = scores.resampler.replicate_totals_of_columns([flips, np.broadcast_to(1.0, len(flips))])
-    low, high = map(float, percentile_interval(totals[:, 0] / totals[:, 1]))
+    low, high = map(float, percentile_interval(safe_ratio(totals[:, 0], totals[:, 1])))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
     if (scores.asymmetry > ROUNDING).any():  # otherwise it is symmetric by construction
         low, high = widen_share_interval(value, low, high, n=n, clusters=clusters)

@@ -8,7 +8,6 @@ from encheck.options.arguments import (
     model_options,
     model_options_of_gate,
     paths_after_a_blank,
-    refuse_baseline,
     refuse_misspelt,
 )
 from encheck.options.check_names import refuse_unknown_thresholds
@@ -55,7 +54,6 @@ __all__ = [
     "parse_threshold",
     "paths_after_a_blank",
     "project_table",
-    "refuse_baseline",
     "refuse_invalid_options",
     "refuse_misspelt",
     "refuse_unknown_thresholds",

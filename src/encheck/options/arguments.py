@@ -57,20 +57,6 @@ def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
             raise UsageError(unknown_name_message("option", name, known))
 
 
-def refuse_baseline(args: Sequence[str], *, prefix: str = "") -> None:
-    """UsageError for --baseline, which belongs to a gate, with the command to type."""
-
-    def values(option: str) -> list[str]:
-        named = ((*arg.partition("="), following) for arg, following in pairwise([*args, ""]))
-        return [text if equals else after for name, equals, text, after in named if name == f"--{prefix}{option}"]
-
-    if any(arg.partition("=")[0] == f"--{prefix}baseline" for arg in args):
-        new, old = [*values("model"), "NEW"][0], [*values("baseline"), "OLD"][0]
-        more = [f"--{name}={value}" for name in ("model-arg", "data", "queries") for value in values(name)]
-        typed = shlex.join([new, old, *more])
-        raise UsageError(f"a run is not compared with a baseline, a gate is. Type: encheck gate {typed}")
-
-
 def command_to_continue(argv: Sequence[str]) -> str:
     """The command that continues after a first look; empty if the run had no command line.
 

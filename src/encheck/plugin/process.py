@@ -103,6 +103,10 @@ class Controller:
         with as_pytest_usage_error():
             if option.encheck_report_dir:
                 options.refuse_unwritable_folder(option.encheck_report_dir)
+            if self.is_junit:
+                from encheck.reporting.results import refuse_over
+
+                refuse_over(Path(option.xmlpath), (".xml",), option="--junitxml")
             if option.encheck_save_baseline:
                 from encheck.engine.conclusion import refuse_unusable_options
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from copy import copy
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,10 +57,27 @@ def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str
         return
     prefixes = (options.PREFIX, "") if config.pluginmanager.has_plugin(SHORT) else (options.PREFIX,)
     for prefix in prefixes:
-        options.refuse_baseline(args, prefix=prefix)
+        _refuse_baseline(args, prefix=prefix)
     strange = parser.parse_known_and_unknown_args(list(args), copy(config.option))[1]
     for prefix in prefixes:
         options.refuse_misspelt(strange, prefix=prefix)
+
+
+def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
+    """UsageError for --baseline, which belongs to a gate, with the command to type."""
+
+    def values(option: str) -> list[str]:
+        named = ((*arg.partition("="), following) for arg, following in pairwise([*args, ""]))
+        return [text if equals else after for name, equals, text, after in named if name == f"--{prefix}{option}"]
+
+    if any(arg.partition("=")[0] == f"--{prefix}baseline" for arg in args):
+        from encheck.running.labels import model_labels
+
+        new, old = [*values("model"), "NEW"][0], [*values("baseline"), "OLD"][0]
+        more = [f"--{name}={value}" for name in ("data", "queries") for value in values(name)]
+        of_new = options.model_options_of_gate(next(iter(model_labels([new]))), values("model-arg"))
+        typed = f"{shlex.join([new, old, *more])}{of_new}"
+        raise UsageError(f"a run is not compared with a baseline, a gate is. Type: encheck gate {typed}")
 
 
 def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:

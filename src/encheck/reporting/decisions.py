@@ -218,6 +218,8 @@ def run_banner(results: RunFile) -> VerdictBanner:
     told = f"{told[:1].upper()}{told[1:]}"
     if word == view.NOTHING and _is_empty(results):
         return VerdictBanner("open", word, told, "", NextStep("See below what each check needs from the data."))
+    if _is_empty(results) and view.failed_models(results):
+        return VerdictBanner("bad", word, told)
     lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
     looked = results.first_look is not None
     tone = "bad" if word == FAILED else "open" if looked else ""
@@ -235,6 +237,8 @@ def _word_and_reason(results: RunFile) -> tuple[str, str]:
     if not rows:
         return view.NOTHING, "every check was skipped"
     several = len(results.models) > 1 or len(results.data) > 1
+    if failed := view.failed_models(results):
+        return FAILED, ". ".join(f"{label} cannot be measured: {error.rstrip('.')}" for label, error in failed.items())
     for verdict, what in (("error", "could not be measured"), ("fail", "fail")):
         if found := [row for row in rows if row.verdict == verdict]:
             first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
@@ -283,7 +287,7 @@ def _step_after_run(results: RunFile) -> NextStep:
 
 
 def gate_command(results: RunFile) -> str:
-    """The gate to run next: of the model itself, or against it if the model ships with encheck.
+    """The gate to run next: of the model itself, or against it if the model ships with encheck or scores pairs.
 
     "" if a gate does not accept the run's shards, if nothing was measured, and for a model in memory.
     """
@@ -293,7 +297,8 @@ def gate_command(results: RunFile) -> str:
     models, data = settings.models, [one for one in settings.data if one != "probes"]
     if models[0].startswith(OBJECT):
         return ""
-    new, old = (models[0], "sbert") if models[0] not in SHIPPED else (NEW_PLACEHOLDER, models[0])
+    is_old = models[0] in SHIPPED or results.models[0].kind == "pair"  # which sbert cannot be compared with
+    new, old = (NEW_PLACEHOLDER, models[0]) if is_old else (models[0], "sbert")
     label = next(iter(model_labels(models)))
     how = model_options_of_gate(label, settings.model_args)
     how += "".join(f" --data={shlex.quote(one)}" for one in data)

@@ -44,6 +44,7 @@ from encheck.reporting.view import (
     Items,
     MatrixCell,
     criteria_matrix,
+    failed_models,
     figure,
     floor_and_aim,
     frames_of,
@@ -202,7 +203,8 @@ def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
 
 def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
     """A table and the worst mistake of each model on each data set."""
-    cells, rows, there = criteria_matrix(results), judged_rows(results), frames_of(results, items)
+    rows, there, failed = judged_rows(results), frames_of(results, items), failed_models(results)
+    cells = [cell for cell in criteria_matrix(results) if cell.model not in failed]
     for cell in cells:
         here = [r for r in rows if (r.model, r.data) == (cell.model, cell.data)]
         found = weakest_first(profile(results, model=cell.model, data=cell.data))

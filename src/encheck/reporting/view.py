@@ -259,6 +259,12 @@ def unmeasured_data(results: RunFile) -> dict[tuple[str, str], DataEntry]:
     }
 
 
+def failed_models(results: RunFile) -> dict[str, str]:
+    """The error of each model that failed before any check measured it, by label."""
+    measured = {row.model for row in rows_that_ran(results.checks) if row.verdict != "error"}
+    return {one.label: one.error for one in results.models if one.error and one.label not in measured}
+
+
 def _nothing_measured(found: tuple[tuple[str, str], DataEntry]) -> str:
     (name, model), data = found
     checks = data.measured[model].selected

@@ -276,7 +276,7 @@ class EncoderService:
     def encode_again(
         self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks, nth: int = 1
     ) -> Floats:
-        """Vectors, or self-scores of shape [n, 1], computed from the last text to the first, in the `nth` such pass.
+        """Vectors, or self-scores of shape [n, 1], computed with the longest texts first, in the `nth` such pass.
 
         The store keeps them under a separate fingerprint, so that a warm run loads no model.
         """
@@ -289,18 +289,22 @@ class EncoderService:
         with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
                 return arrays
-            turned = list(texts)[::-1]
+            order = np.argsort([-len(text) for text in texts], kind="stable")
+            sorted_texts = [texts[i] for i in order]
             with allow_mixed_lengths():
                 if isinstance(model, Encoder):
-                    batches = list(checked_batches(model, turned, role=role))
+                    # in halves, so that a function that pads pads the shorter half less
+                    batches = list(checked_batches(model, sorted_texts, role=role, size=(len(texts) + 1) // 2))
                     arrays = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
                     for positions, some in batches:
-                        arrays[positions] = some
+                        arrays[order[positions]] = some
                 else:
                     assert isinstance(model, PairScorer)
-                    scores = check_scores(model.score_pairs(turned, turned), [(text, text) for text in turned])
-                    arrays = scores[:, None].astype(np.float32)
-            computed = self.store.round_as_stored(kind, arrays[::-1])
+                    pairs = [(text, text) for text in sorted_texts]
+                    scores = check_scores(model.score_pairs(sorted_texts, sorted_texts), pairs)
+                    arrays = np.zeros((len(texts), 1), np.float32)
+                    arrays[order, 0] = scores
+            computed = self.store.round_as_stored(kind, arrays)
             if isinstance(model, VerifiedModel):
                 model.verify_fingerprint()
             self.store.put(kind, fingerprint, keys, computed, name=f"{self.label}, again")

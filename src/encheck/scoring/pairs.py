@@ -365,3 +365,35 @@ class RepeatedScores(PairScores):
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The text compared with itself."""
         return pair_lines("same", float(self.values[position]), item.text, item.text, ())
+
+
+SHORTENED = Kind(PAIR.name, "pair", lambda: ShortenedScores, noun=PAIR.noun, compares="texts")
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened(SentencePair):
+    """A text, and the same text without its end."""
+
+    kind: ClassVar[Kind] = SHORTENED  # a pair in all files
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs to score: the two texts, and the text with itself."""
+        return ((self.first, self.second), (self.first, self.first))
+
+
+@dataclass(frozen=True)
+class ShortenedScores(PairScores):
+    """The scale's score of identical text, less what the text's score with itself loses without its end; shape [n].
+
+    By the dot product, and for many models that score pairs, that score differs from text to text.
+    """
+
+    @classmethod
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+        """The scores of these texts."""
+        texts: tuple[Shortened, ...] = tuple(items)
+        whole = [text.first for text in texts]
+        lost = scorer.score_pairs(whole, whole) - scorer.score_pairs(whole, [text.second for text in texts])
+        labels = np.ones(len(texts), np.int8)
+        return cls(scale.identity - lost, labels, resampler, scale, items=texts, head_threshold=scorer.head_threshold)
