@@ -78,7 +78,7 @@ def test_no_peer_stands_beside_figures_of_anything_else(other):
 def test_a_row_says_what_a_learned_rule_gets_where_that_is_above_chance(tested, data, count):
     row = result({**CHECK, **FIGURE, "property": tested, "model": "m"})
     run = {"settings": {**SETTINGS, "models": ["m"]}}
-    drawn = page.render(results(row, models=[{"label": "m"}], data=data, run=run), {})
+    drawn = page.render_run(results(row, models=[{"label": "m"}], data=data, run=run), {})
     assert (
         drawn.count("A learned surface rule gets 54.0% of these contrasts (chance 50%, by luck up to 52.2%)") == count
     )
