@@ -487,8 +487,8 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
         said = "gives the same text a different vector each time: several models answer, or the output is random"
         reasons = [f"{name} {said}" for name in unstable]
-        outcome: SameOutcome = "cannot tell"
-        return SameReport(outcome, EXIT_CODES[outcome], (), tuple(reasons), a.label, b.label, names, a.kind)
+        code = EXIT_CODES["cannot tell"]
+        return SameReport("cannot tell", code, (), tuple(reasons), a.label, b.label, names, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
         a, b = (replace(one, sample=VectorSample.unpack(one.sample.pack())) for one in (a, b))
     found = reindex.compare_samples(a.sample, b.sample) if a.kind == "vector" else None
