@@ -102,6 +102,7 @@ def beside(base: Generator, other: BesideGenerator) -> Generator:
         result = base(group, level=level, rng=rng, english=english)
         if not isinstance(result, Variant):
             return result
-        return other(group, base=result, level=level, rng=rng, english=english) or f"no {other.__name__}"
+        found = other(group, base=result, level=level, rng=rng, english=english)
+        return found or f"no {other.__name__.replace('_', ' ')}"
 
     return NamedGenerator(both, base.__name__, label=f"{base.__name__}+{other.__name__}")

@@ -126,7 +126,11 @@ class Phenomenon:
             return result
         if is_experimental and not group.variants and len(self.experimental) < len(SIDES):
             return MissingNeed(f"{relation} is made with {EXPERIMENTAL_OPTION} only", needs=EXPERIMENTAL_OPTION)
-        what = f"{relation} edit"
+        plain: Mapping[Side, str] = {
+            "changed": f"text with {self.title}", "kept": "other text with the same meaning",
+            "control": "control text", "mirror": "second sentence",
+        }  # fmt: skip
+        what = plain[side]
         if self.in_probes:
             return MissingNeed(f"no {what} was written for this sentence", needs=NEEDS_PROBES)
         return MissingNeed(f"no {what} in these data", needs=NEEDS_OWN_TEXT)

@@ -18,8 +18,8 @@ from pathlib import Path
 from real_models import LAB, served
 
 from encheck.options.settings import select_settings
-from encheck.reporting.peers import PeerFigure, Peers, PeerSettings, figure_key
-from encheck.reporting.profile import is_drawn
+from encheck.reporting.profile import is_profile_share
+from encheck.reporting.reference import PeerFigure, Peers, PeerSettings, figure_key
 from encheck.reporting.results import read_results
 from encheck.reporting.view import judged_rows
 from encheck.run_file import RunFile
@@ -56,7 +56,7 @@ def peers(runs: Sequence[RunFile]) -> Peers:
     ]
     if any(one != made[0] for one in made) or any(run.first_look or len(run.data) > 1 for run in runs):
         raise SystemExit("the runs should be full ones, on the same probes and with the same settings")
-    rows = [{figure_key(r): r for r in judged_rows(run) if is_drawn(r, run.declarations)} for run in runs]
+    rows = [{figure_key(r): r for r in judged_rows(run) if is_profile_share(r, run.declarations)} for run in runs]
     figures = {}
     for name, first in rows[0].items():
         some = [of_model[name] for of_model in rows if name in of_model]

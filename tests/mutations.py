@@ -21,12 +21,12 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.cli.show import describe
+from encheck.cli.show import describe_items
 from encheck.comparing.comparison import compare
-from encheck.comparing.page import render
+from encheck.comparing.page import render_comparison
 from encheck.comparing.predictions import read_predictions
-from encheck.comparing.seeds import over_seeds
-from encheck.comparing.terminal import lines
+from encheck.comparing.seeds import compare_seeds
+from encheck.comparing.terminal import comparison_lines
 from encheck.datasets.load import load
 from encheck.encoders.files import largest_token_id, read_json
 from encheck.encoders.models_file import packaged_models_path, read_models
@@ -36,8 +36,8 @@ from encheck.gating.baseline import read_baseline as read_baseline
 from encheck.gating.comparison import gate_against_baseline
 from encheck.operations.same.sides import read_side as read_saved
 from encheck.options import project_table
-from encheck.reporting.formats import FORMATS, export
-from encheck.reporting.rebuild import as_written, rebuild
+from encheck.reporting.formats import FORMATS, export_run
+from encheck.reporting.rebuild import rebuild_page, reject_invalid_results
 from encheck.reporting.results import find_item, read_items, read_results, read_splits
 
 PATIENCE = 10.0  # seconds of the processor that a reader may take
@@ -86,30 +86,30 @@ def made(work):
 
 
 def report(work):
-    rebuild(work / "run", work / "page.html")
+    rebuild_page(work / "run", work / "page.html")
 
 
 def compared(work):
-    with as_written(work / "run"):
-        render(found := compare([work / "run", work / "twin"]))
-        list(lines(found))
+    with reject_invalid_results(work / "run"):
+        render_comparison(found := compare([work / "run", work / "twin"]))
+        list(comparison_lines(found))
 
 
 def exported(work):
     results, splits = read_results(work / "run"), read_splits(work / "run")
-    with as_written(work / "run"):
-        export(results, work / "exports", formats=[name for name in FORMATS if name != "parquet"], splits=splits)
+    with reject_invalid_results(work / "run"):
+        export_run(results, work / "exports", formats=[name for name in FORMATS if name != "parquet"], splits=splits)
 
 
 def shown(work):
     rows = find_item(work / "run", "")[:20]
-    with as_written(work / "run"):
-        list(describe(rows, None))
+    with reject_invalid_results(work / "run"):
+        list(describe_items(rows, None))
 
 
 def seeds(work):
-    with as_written(work / "run"):
-        over_seeds([work / "run", work / "twin"], everything=True)
+    with reject_invalid_results(work / "run"):
+        compare_seeds([work / "run", work / "twin"], everything=True)
 
 
 def weighed(work):

@@ -13,7 +13,7 @@ import help_center
 
 from encheck.gating.unlabelled_search import read_judgements
 from encheck.operations.judge.judging import Judging, ask_people, gate_with_judgements, open_judging
-from encheck.reporting.gate.words import headline
+from encheck.reporting.gate.words import gate_headlines
 
 
 def articles() -> dict[str, str]:
@@ -50,7 +50,7 @@ def main() -> None:
 
     judged = ask_people(judging, ask=press, show=str)
     print(f"{len(keys)} answers; {judged.said}; {judged.why}")
-    print(*headline(gate_with_judgements(judging, judged)), sep="\n")
+    print(*gate_headlines(gate_with_judgements(judging, judged)), sep="\n")
 
 
 if __name__ == "__main__":

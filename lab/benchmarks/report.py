@@ -20,7 +20,7 @@ def main() -> None:
     from test_report_browser import items
     from test_reporting import results, row
 
-    from encheck.reporting.rebuild import rebuild
+    from encheck.reporting.rebuild import rebuild_page
     from encheck.reporting.results import write_items, write_results
     from encheck.scoring.run_items import RunItems
 
@@ -38,7 +38,7 @@ def main() -> None:
             RunItems.from_columns({k: v for n in names for k, v in items(n, options.items // len(names)).items()}),
         )
         start = time.process_time()  # another program on the machine does not count
-        page = rebuild(folder, folder / "report.html")
+        page = rebuild_page(folder, folder / "report.html")
         seconds, peak = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print("| what | figure | aim |\n| --- | --- | --- |")
         spent = f"{seconds:.1f} s of processor time, {peak:,.0f} MB"

@@ -34,7 +34,7 @@ import learned_rival
 
 from encheck.datasets.probes import embedded, relation_keeping_meaning
 from encheck.generators.phenomenon import all_phenomena
-from encheck.reporting.peers import LearnedFigures, LearnedRival, LearnedShare
+from encheck.reporting.reference import LearnedFigures, LearnedRival, LearnedShare
 from encheck.surface import SHARED, SURFACE, UNBALANCED_SCORERS, Frequencies, tf_idf
 from encheck.system.typed_files import as_json
 from encheck.types import Group

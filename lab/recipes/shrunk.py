@@ -30,7 +30,7 @@ from typing import Any
 
 from judge_variants import SEED, write_sheets
 
-from encheck.cli.show import shrinker
+from encheck.cli.show import item_shrinker
 from encheck.engine.run import run
 from encheck.options import Settings
 from encheck.reporting.results import find_item, read_results
@@ -59,7 +59,7 @@ def failures(folder: Path, split: str, seed: int) -> list[ItemRow]:
 
 def shrunk(rows: list[ItemRow], args: argparse.Namespace) -> Iterator[tuple[ItemRow, ShrinkResult | str, float]]:
     """Each row with what became of it, and the seconds that it took; the model has been asked once before."""
-    one = shrinker(Settings(models=(args.model,)), read_results(args.run).run.settings)
+    one = item_shrinker(Settings(models=(args.model,)), read_results(args.run).run.settings)
     one(rows[0])
     for row in rows:
         start = time.perf_counter()

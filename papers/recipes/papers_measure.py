@@ -23,7 +23,7 @@ from papers_runs import cross_encoder_row, on_other_data
 from papers_text import OF_MUCH_TEXT, mean_with_interval, text_figures
 
 from encheck import load_data, load_model, run
-from encheck.comparing.predictions import ScoredPredictions, read_predictions, score
+from encheck.comparing.predictions import ScoredPredictions, read_predictions, score_predictions
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.errors import ModelError
@@ -621,14 +621,14 @@ def systems(root: Path, _model: str) -> Iterator[Measured]:
         for table, task in tables.items():
             data = load(f"semeval-cqa:{root}/semeval2016_task3#{task}", sample=None)
             files = sorted((root / SYSTEMS_2016).glob(f"*/subtask_{task}_primary.txt"))
-            runs = {file.parent.name: score(read_predictions(file), data) for file in files}
+            runs = {file.parent.name: score_predictions(read_predictions(file), data) for file in files}
             command = f"encheck run --predictions RUN --data semeval-cqa:DIR/semeval2016_task3#{task}"
             yield _systems(table, f"systems of 2016, {task}", runs, data, command, suffix=", 2016")
     file = root / "semeval2017_task3/mappsent_subtaskB.pred"
     if file.exists():
         data = load(f"semeval-cqa:{root}/semeval2017_task3#B", sample=None)
         command = "encheck run --predictions mappsent_subtaskB.pred --data semeval-cqa:DIR/semeval2017_task3#B"
-        runs = {"MappSent": score(read_predictions(file), data)}
+        runs = {"MappSent": score_predictions(read_predictions(file), data)}
         yield _systems("T7", "systems of 2017, B", runs, data, command, suffix=", 2017")
 
 

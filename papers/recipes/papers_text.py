@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.comparing.text_shift import Corpus, distinct, zipf
+from encheck.comparing.text_shift import Corpus, distinct_ngrams, zipf_exponent
 from encheck.datasets.dataset import Dataset
 from encheck.language.divergence import tokenise
 from encheck.statistics.bootstrap import Resampler, percentile_interval
@@ -46,8 +46,8 @@ def text_figures(data: Dataset) -> list[TextFigure]:
     found = [TextFigure(name, *numbers, len(pairs)) for name, numbers in zip(names, means.tolist(), strict=True)]
 
     corpus = Corpus([second for _, second in pairs], np.zeros(len(pairs), np.int64))
-    shares = 100 * distinct(corpus, None)
-    values = (*shares.tolist(), float(shares.mean()), float(zipf(corpus, None)[0]))
+    shares = 100 * distinct_ngrams(corpus, None)
+    values = (*shares.tolist(), float(shares.mean()), float(zipf_exponent(corpus, None)[0]))
     return [
         *found,
         *(TextFigure(name, x, None, None, len(pairs)) for name, x in zip(OF_MUCH_TEXT, values, strict=True)),

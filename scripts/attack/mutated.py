@@ -269,7 +269,7 @@ def of_baseline(folder: Path, path: Path) -> Any:
 
     held_in = {f"{CASE}/m-d-1": columns(*scores())}
     found = gate_against_baseline(read_baseline(folder / "base"), results(), held_in, model="m")
-    return as_values(record.with_texts([found], "pass"))
+    return as_values(record.gate_with_texts([found], "pass"))
 
 
 def of_resealed(folder: Path, path: Path) -> None:

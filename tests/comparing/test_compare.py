@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.comparing.comparison import compare
-from encheck.comparing.page import render
-from encheck.comparing.terminal import lines
+from encheck.comparing.page import render_comparison
+from encheck.comparing.terminal import comparison_lines
 from encheck.errors import UsageError
 from encheck.reporting.results import read_results, write_items, write_results
 from encheck.scoring.run_items import RunItems
@@ -93,10 +93,12 @@ def test_an_interval_of_few_clusters_is_no_clear_difference(tmp_path):
     found = compare(runs)
     ((d,),) = found.differences.values()
     assert (d.high, d.clusters, d.is_clear) == (pytest.approx(1), 19, False)
-    assert "1 of 1 rest on fewer than 20 clusters: too few to tell" in "\n".join(lines(found, everything=True))
-    assert 'class="better"' not in render(found)
-    assert "38 items in 19 clusters: too few to tell" in render(found)
-    assert "at least 20 independent clusters" in render(found)
+    assert "1 of 1 rest on fewer than 20 clusters: too few to tell" in "\n".join(
+        comparison_lines(found, everything=True)
+    )
+    assert 'class="better"' not in render_comparison(found)
+    assert "38 items in 19 clusters: too few to tell" in render_comparison(found)
+    assert "at least 20 independent clusters" in render_comparison(found)
 
 
 def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
@@ -157,7 +159,7 @@ def test_benchmark_and_behaviour_are_of_what_all_models_share(tmp_path):
     b = write_run(tmp_path / "b", [0.9] * 30, model="n")
     add_retrieval(a, "m", {"first": 0.9, "shared": 0.1})
     add_retrieval(b, "n", {"shared": 0.8})
-    found = compare([a, b]).dilemma
+    found = compare([a, b]).benchmark_plot
     assert found.benchmark == "recall@1 of plain retrieval (shared)"
     assert [(p.benchmark.value, p.behaviour.value) for p in found.points] == [(0.1, 1.0), (0.8, 1.0)]
 
@@ -166,22 +168,22 @@ def test_other_data_of_the_same_name_are_no_common_benchmark(tmp_path):
     a, b = (write_run(tmp_path / n, [0.9] * 40, model=n) for n in "ab")
     add_retrieval(a, "a", {"own": 0.9})
     add_retrieval(b, "b", {"own": 0.8}, own="other")
-    assert compare([a, b]).dilemma is None
+    assert compare([a, b]).benchmark_plot is None
 
 
 def test_the_best_surface_scorer_stands_beside(tmp_path):
     beside = {name: {"value": v, "low": 0.1, "high": 0.9} for name, v in (("jaccard", 0.41), ("bigrams", 0.62))}
     runs = [write_run(tmp_path / n, [0.9] * 40, surface=beside) for n in "ab"]
     found = compare(runs)
-    assert "bigrams 0.62" in "\n".join(lines(found, everything=True))
-    assert '<span class="surface">bigrams 0.62</span>' in render(found)
+    assert "bigrams 0.62" in "\n".join(comparison_lines(found, everything=True))
+    assert '<span class="surface">bigrams 0.62</span>' in render_comparison(found)
 
 
 def test_the_page_and_the_terminal_tell_the_same(tmp_path):
     first = np.where(np.arange(40) < 38, 0.9, 0.1)
     other = np.r_[np.full(5, 0.1), first[5:38], 0.9, 0.9]
     found = compare([write_run(tmp_path / "a", first), write_run(tmp_path / "b", other)])
-    page, told = render(found), "\n".join(lines(found, everything=True))
+    page, told = render_comparison(found), "\n".join(comparison_lines(found, everything=True))
     assert "-0.075" in page
     assert "-0.075" in told
     assert 'data-model="lost">5<' in page
@@ -197,8 +199,8 @@ def test_a_first_look_is_said_to_be_one(two):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"first_look": look}))
     found = compare(two)
     said = "m (b) is a first look at 100 of 3,000 clusters: only its measured cases are compared"
-    assert next(lines(found)) == said
-    assert f">{said}</p>" in render(found)
+    assert next(comparison_lines(found)) == said
+    assert f">{said}</p>" in render_comparison(found)
 
 
 def test_the_command_writes_page_and_json(two, tmp_path):

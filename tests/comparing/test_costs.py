@@ -11,7 +11,17 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.comparing.costs import BootstrapFigure, CheckShare, Cost, CostReport, CostRow, beaten_by, inseparable_pairs
+from encheck.comparing.costs import (
+    BootstrapFigure,
+    CheckShare,
+    Cost,
+    CostReport,
+    CostRow,
+    beaten_by,
+    cost_comparison,
+    cost_lines,
+    inseparable_pairs,
+)
 from encheck.engine.results import Results
 from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.speed import Speed
@@ -28,7 +38,7 @@ def apart(value):
 
 
 def row(name, quality, *, speed=100.0, dimension=384, price=None):
-    return CostRow(name, quality, (), Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
+    return CostRow(name, name, quality, (), Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +71,7 @@ def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
 def behaving(name, rate, *, beats_chance):
     """A model whose one check is of word order."""
     one = CheckShare("jumble/d/1", "jumble", "order", measured(rate), beats_chance)
-    return CostRow(name, None, (one,), Cost(384, None))
+    return CostRow(name, name, None, (one,), Cost(384, None))
 
 
 def test_what_no_model_does_better_than_guessing_puts_none_on_the_front():
@@ -74,21 +84,19 @@ def test_what_no_model_does_better_than_guessing_puts_none_on_the_front():
     assert list(inseparable_pairs([guessing[1], seeing], "behaviour")) == []
 
 
-def test_a_front_counts_from_guessing(tmp_path):
-    """Below guessing a model has nothing in a check, however many items damage lets it win."""
+def test_costs_print_the_raw_figures_of_a_run_and_differences_below_guessing_do_not_count(tmp_path):
     from test_matrix import run
 
-    from encheck.comparing.costs import cost_comparison
-    from encheck.comparing.costs_text import lines
     from encheck.comparing.models import read_models
 
     models = read_models([run(tmp_path / name, wins) for name, wins in (("damaged", 17), ("old", 9))])
     found = cost_comparison(models, {m.label: Cost(384, None) for m in models}, data=None)
-    assert [one.behaviour.value for one in found.rows] == [0, 0]
+    assert [one.behaviour for one in found.rows] == [row.numbers[0] for m in models for row in m.headlines.values()]
+    assert found.rows[0].behaviour > found.rows[1].behaviour > 0
     assert (found.front, found.at_chance) == (("damaged", "old"), ("antonym",))
-    told = "\n".join(lines(found.report))
-    assert "not separable in behaviour: damaged and old" in told
-    assert "no evidence of antonym: no model is shown to beat guessing" in told
+    told = "\n".join(cost_lines(found.report))
+    assert "not separable in behaviour: m (damaged) and m (old)" in told
+    assert "no evidence of opposites: no model is shown to beat guessing" in told
 
 
 def test_models_within_noise_are_said_to_be():
@@ -127,14 +135,12 @@ def test_the_command_measures_and_says_which(labels, some_probes, tmp_path, monk
     assert (other["price"], first["price"]) == (0.02, None)
     assert first["index_bytes"] == 60 * 4 * 256
     assert first["texts_a_second"] > 0
-    assert set(first["families"]) == set(other["families"]) != set()
+    assert set(first["properties"]) == set(other["properties"]) != set()
     assert "FRONT: bag-of-words" in done.output
     assert "bag-of-words" in Path("compare.html").read_text("utf-8")
 
 
 def test_vectors_of_a_file_are_compared_by_what_they_can_be(labels, some_probes, tmp_path):
-    from encheck.comparing.costs_text import lines
-
     rows = [json.loads(line) for line in labels.read_text().splitlines()]
     texts = sorted({text for one in rows for text in one.values()})
     vectors = encheck.load_model("bag-of-words").encode(texts)[:, :64]
@@ -148,7 +154,8 @@ def test_vectors_of_a_file_are_compared_by_what_they_can_be(labels, some_probes,
     assert (old.texts_a_second, old.behaviour, old.dimension) == (None, None, 64)
     assert old.quality.value > 0.5
     assert [one.behaviour is not None for one in computed] == [True, True]
-    assert "old is a file of vectors: it has no speed; it lacks texts of the checks" in "\n".join(lines(found.report))
+    told = "\n".join(cost_lines(found.report))
+    assert "old.jsonl (old) is a file of vectors: it has no speed; it lacks texts of the checks" in told
     assert "old" in found.front
     assert "old" not in found.beaten.values()
 

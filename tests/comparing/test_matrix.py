@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from encheck.cli import app
 from encheck.comparing import exports, forest
 from encheck.comparing.comparison import SIGNS, compare
-from encheck.comparing.page import render
-from encheck.comparing.terminal import lines
+from encheck.comparing.page import render_comparison
+from encheck.comparing.terminal import comparison_lines
 from encheck.types import Declaration
 
 
@@ -51,14 +51,14 @@ def test_a_rise_below_guessing_is_no_evidence(tmp_path):
     runs = [run(tmp_path / name, wins, of=100) for name, wins in (("old", 9), ("damaged", 27), ("sees", 80))]
     found = compare(runs)
     assert said_of(found) == ["not compared", "no evidence", "better"]
-    told, page = "\n".join(lines(found, everything=True)), render(found)
+    told, page = "\n".join(comparison_lines(found, everything=True)), render_comparison(found)
     assert "damaged: better in 0, worse in 0, cannot tell in 0, no evidence in 1 (opposites)" in told
     assert "9%   27% *    80% +" in told
     assert "* no evidence: the figure rose, but the model is not shown to beat guessing" in told
     assert "0 of 1 differ beyond their interval: 0 higher, 0 lower" in told
     assert "1 of 1 are no evidence" in told
     assert '<td role="cell" data-model="damaged">0 of 1</td>' in page
-    assert [[bar.said for bar in panel.bars] for panel in forest.panels(found)] == [["no evidence"], ["better"]]
+    assert [[bar.said for bar in panel.bars] for panel in forest.forest_panels(found)] == [["no evidence"], ["better"]]
     assert r"27$^{\ast}$" in exports.latex_table(found)
     assert [one.compared for one in exports.tidy_rows(found)] == ["not compared", "no evidence", "better"]
 
@@ -103,7 +103,7 @@ def test_what_one_model_alone_gets_wrong_comes_first(three):
     assert [flip.alone for flip in found.flips[:28]] == ["bad"] * 28
     assert [flip.wrong for flip in found.flips[28:]] == [("bad", "new")] * 2
     assert found.flips[0].right == ("old", "new")
-    page = render(found)
+    page = render_comparison(found)
     assert page.index("bad alone is wrong") < page.index("Several are wrong, others right")
     assert "28 items: antonym 28" in page
 
@@ -118,14 +118,14 @@ def test_the_page_has_the_health_of_each_space_without_a_sign(three):
                     "value": value, "low": value - 0.1, "high": value + 0.1}  # fmt: skip
         found["checks"].append(found["checks"][0] | of_space)
         path.write_text(json.dumps(found), "utf-8")
-    row = render(compare(three)).partition("distance of unrelated texts")[2].partition("</tr>")[0]
+    row = render_comparison(compare(three)).partition("distance of unrelated texts")[2].partition("</tr>")[0]
     assert re.findall(r'<span class="value">([^<]*)</span>', row) == ["0.80", "0.40", "0.79"]
     assert 'class="sign"' not in row
 
 
 def test_page_and_terminal_mark_what_is_certain_by_a_sign_too(three):
     found = compare(three)
-    page, told = render(found), "\n".join(lines(found))
+    page, told = render_comparison(found), "\n".join(comparison_lines(found))
     assert '<h2 id="answer">bad is better than old in none of 1 property and worse in 1; new is shown to be' in page
     assert f'<span class="value">33%</span><span class="sign" aria-hidden="true">{SIGNS["worse"]}</span>' in page
     assert "opposites  -       83%  33% -  80% ~" in told
@@ -136,13 +136,13 @@ def test_page_and_terminal_mark_what_is_certain_by_a_sign_too(three):
 
 def test_long_names_are_numbered_on_the_terminal(tmp_path):
     names = ("a-name-of-many-letters", "b")
-    told = list(lines(compare([run(tmp_path / name, 40) for name in names])))
+    told = list(comparison_lines(compare([run(tmp_path / name, 40) for name in names])))
     assert told[:2] == ["  1  a-name-of-many-letters", "  2  b"]
     assert told[3].split() == ["property", "chance", "1", "2"]
 
 
 def test_the_pictures_share_one_scale(three):
-    bad, new = forest.panels(compare(three))
+    bad, new = forest.forest_panels(compare(three))
     ((low, _), (zero, label), _) = bad.ticks
     assert (bad.ticks, label) == (new.ticks, "0")
     assert low < bad.bars[0].at < new.bars[0].at < zero
@@ -176,10 +176,10 @@ def test_json_names_the_check(three, tmp_path):
 
 
 def test_the_models_of_a_run_stand_in_the_order_in_which_they_were_named():
-    from encheck.comparing.models import in_named_order
+    from encheck.comparing.models import models_in_command_order
 
     models = [{"label": "a"}, {"label": "b"}, {"label": "c"}]
     plain = run_file({"models": models, "checks": []})
     named = replace(plain, run=replace(plain.run, settings=replace(plain.run.settings, models=("./b", "a"))))
-    assert [m.label for m in in_named_order(named)] == ["b", "a", "c"]
-    assert in_named_order(plain) == [*plain.models]
+    assert [m.label for m in models_in_command_order(named)] == ["b", "a", "c"]
+    assert models_in_command_order(plain) == [*plain.models]

@@ -18,13 +18,13 @@ from encheck.claims import claim_of
 from encheck.cli import app
 from encheck.comparing.comparison import compare
 from encheck.comparing.exports import (
-    bibliography,
+    bibliography_entries,
+    bibtex,
     encheck_entry,
-    entries,
-    entries_named_in,
+    entries_of_source,
     escape_latex,
     latex_table,
-    line_sources,
+    sources_of_line,
     tidy_rows,
 )
 from encheck.datasets.load import known_data_sets
@@ -60,12 +60,12 @@ def three(tmp_path):
 
 def test_every_declared_source_has_an_entry():
     unknown = [
-        source for source in set(sources()) if source and any("source-" in one.key for one in entries_named_in(source))
+        source for source in set(sources()) if source and any("source-" in one.key for one in entries_of_source(source))
     ]
     assert unknown == []
 
 
-@pytest.mark.parametrize("entry", entries().values(), ids=lambda one: one.key)
+@pytest.mark.parametrize("entry", bibliography_entries().values(), ids=lambda one: one.key)
 def test_an_entry_is_whole(entry):
     assert is_balanced(entry.text)
     fields = re.findall(r"^  (\w+) = \{.+\},?$", entry.text, re.MULTILINE)
@@ -134,15 +134,15 @@ def test_a_table_cites_check_data_and_generator_once(tmp_path):
         parquet.write_table(found.set_column(0, "case", cases), folder / "items.parquet")
     found = compare(runs)
     ((line),) = found.matrix
-    assert {one.key for one in line_sources(found, line)} >= {"dolan2005", "mahajan2023"}
-    tex, bib = latex_table(found, cite=True), bibliography(found)
+    assert {one.key for one in sources_of_line(found, line)} >= {"dolan2005", "mahajan2023"}
+    tex, bib = latex_table(found, cite=True), bibtex(found)
     cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", tex) for key in keys.split(",")}
     assert cited == set(re.findall(r"^@\w+\{([^,]+),", bib, re.MULTILINE))
     assert bib.count("@misc{mahajan2023,") == 1
 
 
 def test_a_source_of_ones_own_is_cited_in_its_words():
-    (found,) = entries_named_in("Our memo 7, 100% ours")
+    (found,) = entries_of_source("Our memo 7, 100% ours")
     assert r"title = {{Our memo 7, 100\% ours}}" in found.text
 
 

@@ -15,7 +15,14 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, m
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.comparing.predictions import Predictions, aligned, lines, random_average_precision, read_predictions, score
+from encheck.comparing.predictions import (
+    Predictions,
+    align_predictions,
+    prediction_lines,
+    random_average_precision,
+    read_predictions,
+    score_predictions,
+)
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.load import load
 from encheck.datasets.reader import PairRow
@@ -88,7 +95,7 @@ def test_a_run_of_trec_has_scores_by_its_ids(tmp_path):
     for text in ("".join(lines), "".join(lines[::-1]).replace(" ", "\t").replace("\tQ0\t", "\t0\t")):
         found = read_predictions(table(tmp_path, text, "run.trec"))
         assert (found.predicted, {*found.keys}) == (None, {p.key for p in data.pairs})
-        at, rows = aligned(found, data.pairs)
+        at, rows = align_predictions(found, data.pairs)
         assert found.scores[rows].tolist() == [float(f"{1 / (n + 1):.4f}") for n in at]
     with pytest.raises(DataError, match=r"run\.txt:2: 5 fields, but should be 6: query id, Q0, document id"):
         read_predictions(table(tmp_path, lines[0] + lines[1].replace(" mine", ""), "run.txt"))
@@ -125,7 +132,7 @@ BAD = {
 @pytest.mark.parametrize(("text", "name", "problem"), BAD.values(), ids=BAD.keys())
 def test_a_bad_file_is_refused_with_its_line(tmp_path, text, name, problem):
     with pytest.raises(DataError, match=re.escape(problem)):
-        score(read_predictions(table(tmp_path, text, name)), ranking())
+        score_predictions(read_predictions(table(tmp_path, text, name)), ranking())
 
 
 # alignment
@@ -135,7 +142,7 @@ def test_a_run_is_matched_by_its_ids_in_whatever_order_it_comes():
     data = ranking()
     order = np.random.default_rng(2).permutation(len(data.pairs))
     given = Predictions("run", np.zeros(len(order)), order.astype(float), tuple(data.pairs[i].key for i in order))
-    at, rows = aligned(given, data.pairs)
+    at, rows = align_predictions(given, data.pairs)
     assert given.scores[rows].tolist() == at.tolist() == list(range(len(order)))
 
 
@@ -143,7 +150,7 @@ def test_a_run_covers_the_splits_that_it_names_and_no_other():
     rows = [PairRow(f"a {i}", f"b {i}", i % 2, "AB"[i % 2], key=f"Q{i}/R{i}") for i in range(10)]
     data = dataset_from_rows("own", rows)
     keys = tuple(p.key for p in data.pairs if p.split == "B")
-    at, _ = aligned(Predictions("run", np.ones(5), np.ones(5), keys), data.pairs)
+    at, _ = align_predictions(Predictions("run", np.ones(5), np.ones(5), keys), data.pairs)
     assert {data.pairs[i].split for i in at} == {"B"}
 
 
@@ -151,21 +158,21 @@ def test_missing_and_surplus_candidates_are_counted():
     data = ranking()
     keys = (*(p.key for p in data.pairs[3:]), "Q99/R1")
     with pytest.raises(DataError, match="match no pair of the data, and 3 of 120 pairs have none; the first is Q0/"):
-        aligned(Predictions("run", None, np.ones(len(keys)), keys), data.pairs)
+        align_predictions(Predictions("run", None, np.ones(len(keys)), keys), data.pairs)
 
 
 def test_rows_without_ids_have_to_be_as_many_as_the_pairs_and_splits_are_named():
     data = ranking()
     with pytest.raises(DataError, match=r"has 7 predictions, but the data have 120 pairs \(A: 120\).*--split"):
-        aligned(Predictions("p.csv", np.ones(7), None), data.pairs)
+        align_predictions(Predictions("p.csv", np.ones(7), None), data.pairs)
     with pytest.raises(UsageError, match=r"unknown split 'test'.*There are: A"):
-        aligned(Predictions("p.csv", np.ones(7), None), data.pairs, split="test")
+        align_predictions(Predictions("p.csv", np.ones(7), None), data.pairs, split="test")
 
 
 def test_a_split_of_data_without_splits_is_told_that_they_name_none():
     data = replace(ranking(), pairs=tuple(replace(pair, split="") for pair in ranking().pairs))
     with pytest.raises(UsageError, match="no split 'test': the data name no splits; leave --split out"):
-        aligned(Predictions("p.csv", np.ones(7), None), data.pairs, split="test")
+        align_predictions(Predictions("p.csv", np.ones(7), None), data.pairs, split="test")
 
 
 # figures
@@ -174,7 +181,7 @@ def test_a_split_of_data_without_splits_is_told_that_they_name_none():
 def test_figures_are_scikit_learns():
     data = ranking()
     predicted = np.random.default_rng(3).integers(0, 2, len(data.pairs)).astype(float)
-    found = {e.metric: e for e in score(Predictions("p", predicted, None), data).figures}
+    found = {e.metric: e for e in score_predictions(Predictions("p", predicted, None), data).figures}
     labels = [p.label for p in data.pairs]
     assert found["f1"].value == pytest.approx(f1_score(labels, predicted))
     assert found["accuracy"].value == pytest.approx(accuracy_score(labels, predicted))
@@ -189,24 +196,28 @@ def test_a_threshold_cuts_the_scores_and_goes_before_the_files_predictions():
     data = ranking()
     scores = np.random.default_rng(4).random(len(data.pairs))
     given = Predictions("p", np.zeros(len(scores)), scores)
-    assert score(given, data, threshold=0.7).cases.predicted.tolist() == (scores >= 0.7).astype(float).tolist()
+    assert (
+        score_predictions(given, data, threshold=0.7).cases.predicted.tolist() == (scores >= 0.7).astype(float).tolist()
+    )
     with pytest.raises(DataError, match=r"no column score, so --threshold 0.7 has nothing to cut"):
-        score(Predictions("p", np.zeros(len(scores)), None), data, threshold=0.7)
+        score_predictions(Predictions("p", np.zeros(len(scores)), None), data, threshold=0.7)
 
 
 def test_scores_alone_are_cut_at_thresholds_of_other_folds():
     data = ranking()
-    params = score(Predictions("p", None, np.random.default_rng(5).random(len(data.pairs))), data).cases.params
+    params = score_predictions(
+        Predictions("p", None, np.random.default_rng(5).random(len(data.pairs))), data
+    ).cases.params
     assert params["folds"] == 10
 
 
 def test_pairs_without_a_label_are_left_out_and_counted():
     data = dataset_from_rows("own", [PairRow("a b", "a c", 1), PairRow("d", "e", 0), PairRow("f", "g", None)])
-    found = score(Predictions("p", np.array([1, 0, 1.0]), None), data)
+    found = score_predictions(Predictions("p", np.array([1, 0, 1.0]), None), data)
     assert found.excluded == 1
     assert len(found.cases.predicted) == 2
     with pytest.raises(DataError, match="no label for any of the pairs"):
-        score(Predictions("p", np.ones(1), None), dataset_from_rows("own", [PairRow("f", "g", None)]))
+        score_predictions(Predictions("p", np.ones(1), None), dataset_from_rows("own", [PairRow("f", "g", None)]))
 
 
 @given(st.integers(1, 8), st.integers(0, 8), st.integers(1, 9))
@@ -231,7 +242,7 @@ def test_runs_score_as_the_official_scorer_has_it(shared_data, subtasks, name):
     task = name.partition("subtask_")[2][0]
     if task not in subtasks:
         subtasks[task] = load(f"semeval-cqa:{shared_data}/semeval2016_task3#{task}", sample=None)
-    found = score(read_predictions(shared_data / RUNS / f"{name}.txt"), subtasks[task])
+    found = score_predictions(read_predictions(shared_data / RUNS / f"{name}.txt"), subtasks[task])
     said = (shared_data / RUNS / f"{name}.txt.score").read_text("utf-8")
     mean_ap, _, _, _, _, f1, accuracy = map(float, re.search(r"ALL SCORES:\s+(.+)", said)[1].split())
     figures = {e.metric: e.value for e in found.figures}
@@ -240,7 +251,7 @@ def test_runs_score_as_the_official_scorer_has_it(shared_data, subtasks, name):
 
 def test_always_positive_on_mrpc_gets_what_its_cells_say(shared_data):
     data = load(f"mrpc:{shared_data}/mrpc", sample=None)
-    found = score(Predictions("p", np.ones(1725), None), data, split="test")
+    found = score_predictions(Predictions("p", np.ones(1725), None), data, split="test")
     cells = found.cases.difficulty.counts
     assert cells == {"Po": 713, "Pn": 434, "No": 428, "Nn": 150}
     figures = {e.metric: e.value for e in found.figures}
@@ -254,7 +265,7 @@ def test_always_positive_on_mrpc_gets_what_its_cells_say(shared_data):
 def test_the_cells_of_semeval_2017_b_are_table_7s_but_for_the_missing_subjects(shared_data):
     data = load(f"semeval-cqa:{shared_data}/semeval2017_task3", sample=None)
     run = read_predictions(shared_data / "semeval2017_task3/mappsent_subtaskB.pred")
-    cells = score(run, data).cases.difficulty.counts
+    cells = score_predictions(run, data).cases.difficulty.counts
     table_7 = {"Po": 125, "Pn": 38, "No": 403, "Nn": 314}  # from the rates of its random and its all-positive column
     assert all(abs(cells[name] - count) <= 2 for name, count in table_7.items())
 
@@ -292,8 +303,8 @@ def test_a_wrong_file_is_one_line_and_exit_4(encheck, tmp_path):
 
 def test_the_table_sets_every_figure_beside_constant_and_random_predictions():
     data = ranking()
-    found = score(Predictions("p", None, np.random.default_rng(6).random(len(data.pairs))), data)
-    said = list(lines(found))
+    found = score_predictions(Predictions("p", None, np.random.default_rng(6).random(len(data.pairs))), data)
+    said = list(prediction_lines(found))
     assert said[0].startswith("120 pairs (Po ")
     assert "(mean of 10 folds)" in said[1]
     assert re.search("always positive +always negative +random", said[2])

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.comparing.seeds import over_seeds
+from encheck.comparing.seeds import compare_seeds
 from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.reporting.results import read_items, read_results, write_items, write_results
 from encheck.scoring.run_items import RunItems
@@ -53,7 +53,7 @@ def across(*folders):
 
 
 def test_mean_and_error_agree_with_scipy(folders):
-    (found,) = over_seeds(folders).spreads
+    (found,) = compare_seeds(folders).spreads
     assert found.mean == pytest.approx(np.mean(VALUES))
     assert found.error == pytest.approx(scipy.stats.sem(VALUES))
     assert (found.least, found.greatest, found.k) == (0.58, 0.64, 3)

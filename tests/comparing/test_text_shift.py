@@ -14,12 +14,12 @@ from encheck.cli import app
 from encheck.comparing.text_shift import (
     Corpus,
     compare_texts,
-    distinct,
+    distinct_ngrams,
     pair_counts,
     pair_measures,
     self_bleu,
-    tokens_of,
-    zipf,
+    tokenize,
+    zipf_exponent,
 )
 from encheck.errors import DataError
 
@@ -30,23 +30,23 @@ def oracle(shared_data):
 
 
 def corpus(texts):
-    return Corpus([tokens_of(text) for text in texts], np.arange(len(texts)))
+    return Corpus([tokenize(text) for text in texts], np.arange(len(texts)))
 
 
 def test_overlap_within_pairs_is_that_of_nltk_and_the_papers(oracle):
     bleu = list(oracle["corpus_bleu_cumulative_N (nltk, no smoothing)"].values())
-    sums = np.array([pair_counts(*map(tokens_of, pair)) for pair in oracle["pairs"]], float).sum(axis=0)
+    sums = np.array([pair_counts(*map(tokenize, pair)) for pair in oracle["pairs"]], float).sum(axis=0)
     assert pair_measures(sums) * 100 == pytest.approx([*bleu, oracle["Jaccard mean (percent)"]])
 
 
 def test_repetition_and_vocabulary_are_those_of_the_papers_code(oracle):
     first, second = zip(*oracle["pairs"], strict=True)
     wanted = oracle["Distinct-N (Li et al. 2015: unique/total n-grams pooled over the corpus, percent)"]
-    assert distinct(corpus(second), None) * 100 == pytest.approx(list(wanted.values()))
+    assert distinct_ngrams(corpus(second), None) * 100 == pytest.approx(list(wanted.values()))
     wanted = oracle["Zipf (degen zipf.py formula: -slope of log freq on log rank, top 5000)"]
     sides = {"ref": first, "hyp": second, "both": first + second}
     for name, texts in sides.items():
-        assert zipf(corpus(texts), None) == pytest.approx([wanted[name]["zipf"]])
+        assert zipf_exponent(corpus(texts), None) == pytest.approx([wanted[name]["zipf"]])
 
 
 @pytest.mark.parametrize("fold", [None, 2])
@@ -64,10 +64,10 @@ def test_measures_with_a_fold_left_out_are_those_of_the_rest():
     texts = [f"the {word} is here {n}" for n, word in enumerate(["cat", "dog", "cat", "bird"] * 5)]
     folds = np.arange(20) % 4
     whole, rest = (
-        Corpus([tokens_of(text) for text in texts], folds),
+        Corpus([tokenize(text) for text in texts], folds),
         [t for t, f in zip(texts, folds, strict=True) if f],
     )
-    for measure in (distinct, zipf, self_bleu):
+    for measure in (distinct_ngrams, zipf_exponent, self_bleu):
         assert measure(whole, 0) == pytest.approx(measure(corpus(rest), None))
 
 

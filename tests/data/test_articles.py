@@ -13,7 +13,7 @@ from encheck.datasets.splitting import WORD, split_passages
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import headings, logged_queries, ranked_queries, titles
 from encheck.items.variants import VariantMaker
-from encheck.reporting.data import describe
+from encheck.reporting.data import describe_dataset
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_folder_in_every_format_is_recognised_and_the_guess_is_said(centre, tm
     assert f"--data={centre} is read as --data=passages:" in caplog.text
     assert "6 articles in 7 passages, cut at headings and after at most 150 words" in caplog.text
     assert "3 queries, 2 of them different" in caplog.text
-    shown = "\n".join(describe(found))
+    shown = "\n".join(describe_dataset(found))
     assert "different queries        2" in shown
     assert "asked 2 times: refund" in shown
 

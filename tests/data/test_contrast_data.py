@@ -8,7 +8,7 @@ import pytest
 
 from encheck.datasets.load import load
 from encheck.errors import DataError
-from encheck.reporting.data import describe
+from encheck.reporting.data import describe_dataset
 
 TEA = {"q1": "Which tea has caffeine?", "q2": "Which tea has no caffeine?", "doc1": "Black tea has some.",
        "doc2": "Mint tea has none."}  # fmt: skip
@@ -101,6 +101,6 @@ def test_a_path_alone_and_pairs_are_taken_for_contrasts_and_it_is_said(tmp_path,
 
 
 def test_the_description_has_sizes_and_samples(tmp_path):
-    text = "\n".join(describe(load(f"contrast:{put(tmp_path / 'own.jsonl', [TEA, BUS])}")))
+    text = "\n".join(describe_dataset(load(f"contrast:{put(tmp_path / 'own.jsonl', [TEA, BUS])}")))
     for part in ("contrasts                2", "different queries        4", "Which tea has no caffeine?"):
         assert part in text

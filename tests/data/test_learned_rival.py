@@ -11,7 +11,7 @@ import pytest
 
 from encheck.datasets.load import load
 from encheck.datasets.probes import embedded
-from encheck.reporting.peers import learned_rival as recorded
+from encheck.reporting.reference import learned_rival as recorded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "recipes"))
 import check_probes

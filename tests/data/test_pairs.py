@@ -17,7 +17,7 @@ from encheck.datasets.load import load
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import graded_pairs
 from encheck.items.variants import VariantMaker
-from encheck.reporting.data import describe
+from encheck.reporting.data import describe_dataset
 from encheck.scale.shards import plan_shards, read_shard_table
 
 HEADER = "first,second,label\n"
@@ -334,7 +334,7 @@ def test_graded_pairs_need_no_label_and_their_range_is_told(tmp_path, ending, ca
     found = load(f"pairs:{path}")
     assert [(p.score, p.label) for p in found.pairs] == [(4.5, None), (-1, None), (0.25, None)]
     assert f"own.{ending}: 3 pairs have a score, from -1 to 4.5: `sts` ranks pairs by it" in caplog.text
-    assert "pairs with a score             3: -1 to 4.5, median 0.25" in "\n".join(describe(found))
+    assert "pairs with a score             3: -1 to 4.5, median 0.25" in "\n".join(describe_dataset(found))
 
 
 def test_pairs_may_have_labels_and_scores_of_some(tmp_path):
@@ -367,6 +367,6 @@ def test_the_words_of_many_pairs_are_compared_by_a_drawn_part(tmp_path, monkeypa
     monkeypatch.setattr("encheck.reporting.data.DRAWN", 3)
     rows = [f"text {n},{'text' if n % 2 else 'other words'} {n},1\n" for n in range(8)]
     (tmp_path / "many.csv").write_text("first,second,label\n" + "".join(rows), "utf-8")
-    said = list(describe(load(f"pairs:{tmp_path / 'many.csv'}", sample=None)))
+    said = list(describe_dataset(load(f"pairs:{tmp_path / 'many.csv'}", sample=None)))
     assert "  divergence of the words (0: the same words, 1: none shared, 3 pairs of a label drawn by seed)" in said
-    assert said == list(describe(load(f"pairs:{tmp_path / 'many.csv'}", sample=None)))
+    assert said == list(describe_dataset(load(f"pairs:{tmp_path / 'many.csv'}", sample=None)))

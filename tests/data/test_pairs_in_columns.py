@@ -14,7 +14,7 @@ from encheck.datasets.load import load, load_pairs_in_columns
 from encheck.datasets.pair_table import SampledPairs, shared_sample_file
 from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError
-from encheck.reporting.data import describe, describe_columns
+from encheck.reporting.data import describe_columns, describe_dataset
 
 WORDS = [
     "tea",
@@ -108,7 +108,7 @@ def test_an_overview_of_columns_is_that_of_the_pairs(tmp_path, ending, monkeypat
         path = written(tmp_path / f"{seed}.{ending}", some_rows(seed, scored=seed == 1))
         found = load_pairs_in_columns(f"pairs:{path}")
         assert found
-        assert [*describe_columns(found)] == [*describe(load(f"pairs:{path}", sample=None))]
+        assert [*describe_columns(found)] == [*describe_dataset(load(f"pairs:{path}", sample=None))]
 
 
 def test_an_overview_of_pairs_without_labels_or_clusters_is_that_of_the_pairs(tmp_path):
@@ -116,7 +116,7 @@ def test_an_overview_of_pairs_without_labels_or_clusters_is_that_of_the_pairs(tm
     path = written(tmp_path / "own.jsonl", rows)
     found = load_pairs_in_columns(f"pairs:{path}")
     assert found
-    assert [*describe_columns(found)] == [*describe(load(f"pairs:{path}", sample=None))]
+    assert [*describe_columns(found)] == [*describe_dataset(load(f"pairs:{path}", sample=None))]
 
 
 BAD = [

@@ -13,7 +13,7 @@ import pytest
 from encheck.datasets.collection import CollectionQuery, assign_query_clusters, find_data_warnings, find_unjudged_copies
 from encheck.datasets.load import load
 from encheck.errors import DataError
-from encheck.reporting.data import describe
+from encheck.reporting.data import describe_dataset
 
 CORPUS = [
     {"_id": "d 1", "title": "Returns", "text": "Send it back within a month."},
@@ -318,7 +318,7 @@ def test_what_is_odd_is_found(tmp_path):
 
 
 def test_the_description_says_split_and_what_was_left_out(tmp_path):
-    text = "\n".join(describe(load(f"retrieval:{beir(tmp_path) / 'qrels' / 'train.tsv'}")))
+    text = "\n".join(describe_dataset(load(f"retrieval:{beir(tmp_path) / 'qrels' / 'train.tsv'}")))
     for part in (
         "documents                  3",
         "split of the judgements    train",

@@ -10,7 +10,7 @@ from encheck.datasets.load import load, stream_groups
 from encheck.errors import DataError
 from encheck.items import against_paraphrase, edited, labelled_pairs
 from encheck.items.variants import VariantMaker
-from encheck.reporting.data import describe
+from encheck.reporting.data import describe_dataset
 from encheck.types import Variant
 
 BIKE = "The fast car passed the bike."
@@ -138,7 +138,7 @@ def test_edits_need_no_label_and_what_needs_a_paraphrase_says_so(tmp_path):
 
 
 def test_the_description_has_sizes_and_samples(tmp_path):
-    text = "\n".join(describe(load(f"texts:{put(tmp_path / 'own.jsonl', [{'text': BIKE}, {'text': BUS}])}")))
+    text = "\n".join(describe_dataset(load(f"texts:{put(tmp_path / 'own.jsonl', [{'text': BIKE}, {'text': BUS}])}")))
     for part in ("texts                    2", "characters               23 to 29", f"  {BUS}"):
         assert part in text
 

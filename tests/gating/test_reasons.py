@@ -16,7 +16,7 @@ from encheck.gating.decision import decide_by_rows
 from encheck.gating.types import Noise, PairedRow, PartialGate
 from encheck.reporting import markdown, terminal
 from encheck.reporting.gate import record, rows, words
-from encheck.reporting.junit import cases_of
+from encheck.reporting.junit import gate_cases
 
 ANTONYM = claim_of(antonym_check).declared
 
@@ -44,7 +44,7 @@ def weighed(tmp_path):
             said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
         now = {f"{CASE}/m-d-1": columns(near, far, **more)}
         found = gate_against_baseline(read_baseline(tmp_path / "base"), run_file(said), now, model="m")
-        return record.with_texts([found], inconclusive, record.GateEvidence(now)), found
+        return record.gate_with_texts([found], inconclusive, record.GateEvidence(now)), found
 
     return weighed
 
@@ -84,7 +84,7 @@ def test_the_terminal_shows_one_lost_item_with_all_its_texts_and_counts_the_rows
 def test_a_row_that_passes_shows_no_items(weighed):
     (found, _) = weighed(*scores())
     assert found.against[0].rows[0].lost_examples == ()
-    assert list(words.headline(found)) == [
+    assert list(words.gate_headlines(found)) == [
         "GATE: PASSED. This rules out a loss of 4 points in any row, and no estimated loss reaches 2 points"
     ]
 
@@ -99,13 +99,13 @@ def test_the_cause_and_the_meaning_stand_beside_a_broken_contract(weighed):
     (found, _) = weighed(*scores(), params={"cause": "28 of 32 texts are longer than 16 tokens"})
     said = "it is finite on d: 28 of 32 texts are longer than 16 tokens. Nothing works."
     assert found.against[0].contracts == (said,)
-    assert list(words.headline(found)) == [f"GATE: BLOCKED. A contract is broken: {said}"]
+    assert list(words.gate_headlines(found)) == [f"GATE: BLOCKED. A contract is broken: {said}"]
     assert sum("28 of 32 texts" in text for text in terminal.gate_lines(found)) == 1
 
 
 def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):
     (found, _) = weighed(*scores(lost=range(40)), params={"cause": "why"})
-    cases = {(one.classname, one.name): one for one in cases_of(found)}
+    cases = {(one.classname, one.name): one for one in gate_cases(found)}
     verdict, row = cases["encheck.gate", "gate"], cases["encheck.gate.base", "antonym/d/1"]
     assert (verdict.result, row.result) == ("failure", "failure")
     change = "-8.9 points [-12.6, -6.2]"
@@ -117,7 +117,7 @@ def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):
 @pytest.mark.parametrize(("counts_as", "result"), [(None, "error"), ("pass", "passed"), ("block", "failure")])
 def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, counts_as, result):
     (found, _) = weighed(*scores(wins=0.95, lost=range(27)), inconclusive=counts_as)
-    verdict, row = cases_of(found)
+    verdict, row = gate_cases(found)
     assert (found.outcome, verdict.result, row.result) == ("inconclusive", result, "skipped")
     assert verdict.message == "GATE: INCONCLUSIVE. Opposites may have got worse: 16 of 314 comparisons lost, 13 won"
 
@@ -125,11 +125,11 @@ def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, coun
 def test_a_partial_gate_is_called_one_everywhere(weighed):
     _, found = weighed(*scores())
     decision = apply_partial(found.decision, PartialGate(("antonym",), ("roles",), "-m left out roles"))
-    part = record.with_texts([replace(found, decision=decision)], "pass")
+    part = record.gate_with_texts([replace(found, decision=decision)], "pass")
     assert (part.outcome, part.exit_code, part.partial.weighed) == ("inconclusive", 10, ("antonym",))
-    (headline,) = words.headline(part)
+    (headline,) = words.gate_headlines(part)
     assert headline.startswith("GATE (partial: opposites): INCONCLUSIVE. no loss that matters was found in this part")
-    verdict = next(cases_of(part))
+    verdict = next(gate_cases(part))
     assert (verdict.name, verdict.result) == ("gate (partial: opposites)", "error")
     told = [*terminal.gate_lines(part), *markdown.gate_markdown(part, {}, most=9)]
     assert (
@@ -142,16 +142,16 @@ def test_a_partial_gate_is_called_one_everywhere(weighed):
 
 def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
     few = decide_by_rows([rate("few/d/1", n=10, lost=1), rate("many/d/1")])
-    assert rows.row_cells(few.rows[0])[5] == "-"
+    assert rows.row_cells(few.rows[0], "change")[5] == "-"
     against = gate_against(few.rows[0], reported_only={"a": "b", "c": "d"})
     assert rows.weighed_rows(against) == []
-    assert list(rows.folded_rows(against)) == ["1 row and 2 cases are reported only"]
+    assert list(rows.reported_only_counts(against)) == ["1 row and 2 cases are reported only"]
 
 
 def test_an_interval_that_holds_nearly_anything_is_no_finding():
-    assert rows.says_nothing(gate_row(low=-0.777, high=0.777))
-    assert not rows.says_nothing(gate_row(low=-0.19, high=0.19))
-    assert not rows.says_nothing(gate_row(low=-0.777, high=-0.5))
+    assert rows.is_too_uncertain(gate_row(low=-0.777, high=0.777))
+    assert not rows.is_too_uncertain(gate_row(low=-0.19, high=0.19))
+    assert not rows.is_too_uncertain(gate_row(low=-0.777, high=-0.5))
 
 
 def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():

@@ -107,13 +107,13 @@ def test_the_same_scores_and_the_same_weights_are_said_to_be():
     assert list(reference.reference_lines([said(scores(), scores())])) == ["all scores of ckpt are those of sbert", ""]
     same = said(scores(), scores(lost=range(40)), same_weights=True)
     assert next(reference.reference_lines([same])) == "the weights of ckpt are those of sbert"
-    assert reference.sameness(said(scores(), scores(), same_weights=True)).endswith(", and so are all scores")
+    assert reference.sameness_note(said(scores(), scores(), same_weights=True)).endswith(", and so are all scores")
 
 
 def test_a_surface_scorer_takes_one_line():
     up, down = said(scores(lost=range(40)), scores(), role="surface"), said(scores(), scores(), role="surface")
-    assert reference.surface_line(up).endswith("certainly above it in 1 of 1 properties")
-    assert reference.surface_line(down).endswith("in 0 of 1 properties; not in opposites (+0.0)")
+    assert reference.surface_summary(up).endswith("certainly above it in 1 of 1 properties")
+    assert reference.surface_summary(down).endswith("in 0 of 1 properties; not in opposites (+0.0)")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from encheck.gating.reindex import (
     truncation_faults,
 )
 from encheck.gating.types import PartialGate
-from encheck.reporting.gate.words import gate_story, headline
+from encheck.reporting.gate.words import gate_headlines, gate_story
 from encheck.system.typed_files import as_values, read_typed
 
 
@@ -152,7 +152,7 @@ def test_a_copy_is_the_same_model(place, gate, data):
     found = gate(again, data)
     told = index(found)
     assert (told.needed, told.same_model, told.longer) == (False, True, None)
-    assert "The candidate is the same model: no vector moved" in next(iter(headline(found)))
+    assert "The candidate is the same model: no vector moved" in next(iter(gate_headlines(found)))
     part = PartialGate(("number",), (), "-m")
     for partial, start in ((part, "Partial: "), (None, "Not yet: "), (None, "Yes: ")):
         outcome = "pass" if start == "Yes: " else "inconclusive"

@@ -63,7 +63,7 @@ def weighed(tmp_path):
 
 def shown(found, items):
     documents = {f"{CHECK}/d/1": {i: (str(i), f"document {i}") for i in range(100)}}
-    gate = record.with_texts([found], None, record.GateEvidence({CASE: items[CASE]}, documents, "r"))
+    gate = record.gate_with_texts([found], None, record.GateEvidence({CASE: items[CASE]}, documents, "r"))
     jsonschema.validate(as_values(gate), schema_of(Gate), cls=jsonschema.Draft202012Validator)
     return gate, gate.against[0]
 

@@ -23,7 +23,7 @@ from encheck.gating.unlabelled_search import (
 from encheck.metrics.search import ndcg_by_query, recall_by_query
 from encheck.reporting import terminal
 from encheck.reporting.gate import record, words
-from encheck.reporting.gate.words import explained, word
+from encheck.reporting.gate.words import outcome_word, reason_lines
 from encheck.scoring.documents import Answers
 from encheck.scoring.frame import CaseScores
 
@@ -195,11 +195,11 @@ def test_order_and_content_of_the_first_ten_are_told_apart():
 def test_what_cannot_be_told_names_the_command_that_decides():
     many = count_changed_answers(*pair_of_tables(300, 60))
     decision = GateAgainst(**vars(decide_by_rows((), moved=(many,))), baseline="base")
-    shown = record.with_texts([GateComparison(decision)], None, record.GateEvidence(folder="reports/a run"))
+    shown = record.gate_with_texts([GateComparison(decision)], None, record.GateEvidence(folder="reports/a run"))
     assert (shown.outcome, shown.exit_code) == ("inconclusive", 10)
     (against,) = shown.against
-    assert word(against) == "INCONCLUSIVE"
-    told = list(explained(against))
+    assert outcome_word(against) == "INCONCLUSIVE"
+    told = list(reason_lines(against))
     assert told[1].startswith("For 60 queries another document comes first: judge these 60 (if the models")
     assert told[1].endswith(": encheck judge 'reports/a run'")
     assert sum("the first answer changes" in text for text in told) == 1
@@ -207,7 +207,7 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     purpose = "for a changed model (no behaviour may be lost)"
     assert lines[0] == f"gate against base, {purpose}: INCONCLUSIVE. {told[1]}"
     last = f"GATE: INCONCLUSIVE. {told[1]}"
-    assert list(words.headline(shown)) == [last]
+    assert list(words.gate_headlines(shown)) == [last]
     assert sum("judge these 60" in line for line in lines) == 1
 
 
@@ -229,7 +229,7 @@ def test_lost_queries_say_what_came_first_before_and_now():
     assert found == ChangedQuery("where is it?", "Here.", f"{'x' * 157}...")
     (older,) = record.changed_queries_of([LostQuery("i1", "c/d/1", None, 1)], items, documents)
     assert older.before.startswith("not kept")
-    assert list(record.lost_lines(gate_row("r", lost_queries=(found,))))[1] == "  first before: Here."
+    assert list(record.loss_lines(gate_row("r", lost_queries=(found,))))[1] == "  first before: Here."
 
 
 @pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]", "[[[2, 1]], 0, 0, [7, 2], 1]"])

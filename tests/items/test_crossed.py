@@ -139,7 +139,7 @@ def test_no_group_is_left_out_for_what_its_surface_favours(tmp_path):
 def test_data_without_crossed_groups_are_skipped_with_the_reason():
     data = probes.embedded()
     plain = [group for group in data.groups if not group.is_contrast]
-    with pytest.raises(NothingToMeasure, match=r"no crossed edits of role_reversal were written .*: 40"):
+    with pytest.raises(NothingToMeasure, match=r"no group for both directions was written .*: 40"):
         crossed("role_reversal")(replace(data, groups=plain[:40]), 1, VariantMaker(0))
 
 

@@ -106,7 +106,7 @@ def test_a_contrast_counts_which_side_is_missing(probes):
     without = [g for g in probes.groups if g.variant("reorder") is None]
     contrasts = [g for g in without if g.is_contrast]
     assert sorted(items.excluded.values()) == sorted([len(without) - len(contrasts), len(contrasts)])
-    assert items.excluded["no reorder"] == len(without) - len(contrasts)
+    assert items.excluded["no reorderings"] == len(without) - len(contrasts)
     assert len(items.included) + len(without) == len(probes.groups)
 
 

@@ -15,11 +15,11 @@ from recorded import run_file, schema
 from encheck.engine.checks import packaged_checks
 from encheck.engine.gate import select_gate_checks
 from encheck.options import Project, Settings
-from encheck.reporting.comment import comment
+from encheck.reporting.comment import gate_comment
 from encheck.reporting.gate.record import outcome_of_all
-from encheck.reporting.gate.rows import explanations, overview
-from encheck.reporting.gate.words import explained
-from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
+from encheck.reporting.gate.rows import gate_overview, verdict_explanations
+from encheck.reporting.gate.words import reason_lines
+from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render_summary
 from encheck.reporting.results import read_results
 
 LUCKY = '''
@@ -130,7 +130,7 @@ def test_a_part_of_the_checks_never_passes_though_its_baseline_is_of_the_same_pa
     )
     page = html.unescape((folder / "gate.html").read_text("utf-8"))
     summary = (folder / "summary.md").read_text("utf-8")
-    for said in (outcome.stdout.str(), page, summary, comment(read_results(folder))):
+    for said in (outcome.stdout.str(), page, summary, gate_comment(read_results(folder))):
         assert "artial" in said
         assert "Yes" not in said
         assert "may replace" not in said
@@ -321,7 +321,7 @@ def test_the_exit_code_is_that_of_the_worst_outcome(outcomes, counts_as, expecte
 
 
 def test_the_summary_stays_below_what_code_hosts_take():
-    text = render(run_file({"models": [], "checks": [], "run": {"notes": ["x" * 100 for _ in range(20_000)]}}))
+    text = render_summary(run_file({"models": [], "checks": [], "run": {"notes": ["x" * 100 for _ in range(20_000)]}}))
     assert len(text.encode()) < MAX_SUMMARY_BYTES + 100
     assert text.endswith("The rest is in report.html.\n")
 
@@ -373,8 +373,8 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path)
     (against,) = read_results(folder).gate.against
     page = html.unescape((folder / "report.html").read_text("utf-8"))
     assert 'class="stamp">INCONCLUSIVE' in page.partition('<h2 id="story"')[0]
-    shown = [*against.reported_only, *against.reported_only.values(), *explanations(overview(against))]
-    lines = [*explained(against), *shown]
+    shown = [*against.reported_only, *against.reported_only.values(), *verdict_explanations(gate_overview(against))]
+    lines = [*reason_lines(against), *shown]
     assert [line for line in lines if line not in page] == []
     assert all(f"<li>{one.family}: " in page for one in against.families)
     said = ("seeds alone move", "the seed replicates differ")

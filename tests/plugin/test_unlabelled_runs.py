@@ -15,8 +15,8 @@ from recorded import schema
 
 from encheck.gating.unlabelled_search import read_judgements, save_answers
 from encheck.operations.judge.judging import gate_with_judgements, open_judging
-from encheck.reporting.answers import disagreements
-from encheck.reporting.gate.words import headline
+from encheck.reporting.answers import read_disagreements
+from encheck.reporting.gate.words import gate_headlines
 from encheck.reporting.results import read_results
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +86,7 @@ def test_the_same_model_passes_without_a_label(run, baseline, tmp_path):
             "*The first answer changes for 0.0%*passes without a label*",
         ]
     )
-    assert list(disagreements(tmp_path / "r")) == []
+    assert list(read_disagreements(tmp_path / "r")) == []
 
 
 def test_an_index_is_compared_with_the_same_index_alone(run, baseline, tmp_path):
@@ -127,7 +127,7 @@ def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline
             "GATE (partial: search): INCONCLUSIVE. Search: the first answer changes for *",
         ]
     )
-    found = list(disagreements(folder))
+    found = list(read_disagreements(folder))
     shown = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"][0]["searches"][0]
     assert (len(found), shown["queries"], shown["asked"]) == (shown["shares"][0]["queries"], 240, 280)
     heavy = next(one for one in found if one.weight == 3)
@@ -158,7 +158,7 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     assert said.against[0].reasons == against.reasons
     favoured = f"{judged.old} of {judged.old} decisive answers favour base"
     shown = [f"GATE (partial: search): BLOCKED. {favoured}; {judged.counts_in_words}"]
-    assert list(headline(said)) == shown == outcome.outlines[-1:]
+    assert list(gate_headlines(said)) == shown == outcome.outlines[-1:]
     (search,) = against.searches
     assert search.lost_queries == said.against[0].searches[0].lost_queries
     outcome.stdout.fnmatch_lines([f"  lost: {search.lost_queries[0].query}", *shown])

@@ -11,7 +11,7 @@ import pytest
 from encheck import load_model
 from encheck.reporting import profile, view
 from encheck.reporting.gate import rows, words
-from encheck.reporting.peers import shipped
+from encheck.reporting.reference import shipped_peers
 from encheck.run_file import ChangeVerdict
 from encheck.similarity import cosine
 
@@ -47,7 +47,7 @@ def readme():
 @pytest.mark.parametrize("name", QUOTED)
 def test_the_readme_quotes_what_was_recorded(readme, name):
     row = read()[BOTH.format(name, "both_directions")]
-    known = shipped().figures[f"{name}_in_both_directions/1/both_directions_calibrated"].values
+    known = shipped_peers().figures[f"{name}_in_both_directions/1/both_directions_calibrated"].values
     others = " | ".join(f"{known[peer]:.0%}" for peer in ("e5-small", "USE", "static"))
     figure = f"**{row['value']:.0%}** ({100 * row['low']:.0f} to {100 * row['high']:.0f})"
     assert f"| {QUOTED[name]} | {figure} | {others} |" in readme

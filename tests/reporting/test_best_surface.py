@@ -35,7 +35,7 @@ def test_the_best_surface_scorer_is_named_and_rows_name_the_same(values, best):
     in_words = f"{best} {values[best]:.2f}" if best else "-"
     row = result_row(CheckResult("id", "check", "property", "1", "m", "d", estimate, "pass"))
     assert (estimate.best_surface or (None,))[0] == best
-    assert view.surface(row) == in_words
+    assert view.surface_text(row) == in_words
 
 
 # Clopper and Pearson's (97.5%) of 40 wins of (z / t)^2 * 40 independent items, with Student's t of 39 degrees
@@ -46,7 +46,7 @@ def test_the_curve_of_word_overlap_stands_in_the_results():
     scores = margins(0.9, 0.4, jaccard=margins(0.2, 0.4), bigrams=replace(margins(0.4, 0.2), has_curve=False))
     row = result_row(CheckResult("id", "check", "property", "1", "m", "d", margin_rate(scores), "pass"))
     assert row.surface["bigrams"] == SurfaceFigure(1, pytest.approx(LOWEST, abs=1e-3), 1)
-    assert [p.value for p in view.surface_curve(row)] == [(1 - np.sign(e + 0.2)) / 2 for e in GRID.round(2)]
+    assert [p.value for p in view.overlap_curve(row)] == [(1 - np.sign(e + 0.2)) / 2 for e in GRID.round(2)]
 
 
 def test_mean_margins_stand_beside_word_overlap_alone():

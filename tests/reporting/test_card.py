@@ -14,15 +14,15 @@ from encheck.cli import app
 from encheck.comparing import page as comparing_page
 from encheck.comparing.comparison import compare
 from encheck.comparing.exports import latex_table
-from encheck.comparing.terminal import lines
+from encheck.comparing.terminal import comparison_lines
 from encheck.errors import UsageError
 from encheck.reporting import terminal
 from encheck.reporting.decisions import run_verdict
-from encheck.reporting.gate.record import with_figures
-from encheck.reporting.gate.words import figures_of
+from encheck.reporting.gate.record import add_printed_figures
+from encheck.reporting.gate.words import printed_figures
 from encheck.reporting.html import page
-from encheck.reporting.profile import ProfileLine, printed_rows, profile, profile_summary, weakest_first
-from encheck.reporting.rebuild import badge, card
+from encheck.reporting.profile import ProfileLine, all_headline_rows, profile, profile_summary, weakest_first
+from encheck.reporting.rebuild import render_badge, render_card
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import run_lines, short_run_lines, verdict_lines
 from encheck.run_file import BaselineFigure, RunFile
@@ -91,7 +91,7 @@ def test_the_three_figures_count_and_name_the_weakest_where_the_surface_is_fair(
 
 def test_a_card_is_xml_that_says_all_that_it_draws_and_escapes_what_it_is_given():
     found = results(("a", "roles", {}, {"value": 0.62}), model="<b>&me" + "x" * 50)
-    drawn = card(found)
+    drawn = render_card(found)
     root = ElementTree.fromstring(drawn)
     (said,) = root.iter("{http://www.w3.org/2000/svg}desc")
     assert said.text == "who did what to whom 62% (57 to 67), above chance. "
@@ -101,15 +101,15 @@ def test_a_card_is_xml_that_says_all_that_it_draws_and_escapes_what_it_is_given(
 
 
 def test_a_badge_counts_what_is_above_chance():
-    assert "1 of 1 above chance" in badge(results(("a", "roles", {}, {"value": 0.62})))
-    assert "no figures" in badge(results())
+    assert "1 of 1 above chance" in render_badge(results(("a", "roles", {}, {"value": 0.62})))
+    assert "no figures" in render_badge(results())
 
 
 def test_a_model_that_was_not_run_and_a_run_without_figures_are_errors():
     with pytest.raises(UsageError, match="has no 'other' among its models: m"):
-        card(results(("a", "roles", {}, {"value": 0.62})), model="other")
+        render_card(results(("a", "roles", {}, {"value": 0.62})), model="other")
     with pytest.raises(UsageError, match="measured no property of m on probes for a profile"):
-        card(results())
+        render_card(results())
 
 
 @pytest.fixture(scope="module")
@@ -147,21 +147,21 @@ def test_one_figure_stands_for_a_property_wherever_it_is_printed(run):
     (line,) = profile(results, model="bag-of-words", data="probes")
     assert line.check == "entity_is_seen_in_both_directions"
     places = {
-        "card": card(results),
+        "card": render_card(results),
         "terminal": "\n".join(short_run_lines(results, items)),
         "terminal in full": "\n".join(run_lines(results, items)),
         "verdict": run_verdict(results),
-        "page": page.render(results, items),
-        "compare": "\n".join(lines(compared)),
-        "compare page": comparing_page.render(compared),
+        "page": page.render_run(results, items),
+        "compare": "\n".join(comparison_lines(compared)),
+        "compare page": comparing_page.render_comparison(compared),
     }
     assert [name for name, text in places.items() if not re.search(rf"names.*?\D{line.figure}", text, re.DOTALL)] == []
     assert re.search(rf"names & .* & {line.figure.removesuffix('%')} ", latex_table(compared))
     row = gate_row("facts/probes", kind="rate")
-    rows, declared = printed_rows(results, "bag-of-words"), results.declarations
-    gated = with_figures(gate_against(row), rows, AsMeasured(results), declared)
+    rows, declared = all_headline_rows(results, "bag-of-words"), results.declarations
+    gated = add_printed_figures(gate_against(row), rows, AsMeasured(results), declared)
     ((figure,),) = (one.figures for one in gated.rows)
-    assert figures_of(gated.rows[0]) == f"{line.figure} and {line.figure} (chance 25%)"
+    assert printed_figures(gated.rows[0]) == f"{line.figure} and {line.figure} (chance 25%)"
     assert figure.property == "entity"
 
 

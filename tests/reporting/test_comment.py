@@ -15,7 +15,7 @@ from recorded import run_file
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
 from encheck.gating.types import ExampleText, LostExample, PartialGate
-from encheck.reporting.comment import LIMIT, CommentPart, comment, fit_parts, utf16_length
+from encheck.reporting.comment import LIMIT, CommentPart, fit_parts, gate_comment, utf16_length
 
 HOSTILE = (
     "@team see https://evil.example www.evil.example #12 GH-13 !14 %15 ~bug &16 :tada: $x$ "
@@ -49,7 +49,7 @@ def results(*rows, outcome="block", partial=(), **more):
 
 
 def comment_on(given, **more):
-    return comment(run_file(given), **more)
+    return gate_comment(run_file(given), **more)
 
 
 def rendered(text):
@@ -137,7 +137,7 @@ def test_a_run_without_a_gate_has_no_verdict():
     assert "- 12 items are others" in said
     assert "There was no baseline" in comment_on(found, made="base")
     assert "`base`" in comment_on(found, made="base")
-    assert "wrote no results" in comment(None)
+    assert "wrote no results" in gate_comment(None)
 
 
 def test_it_is_never_longer_than_hosts_take_and_counts_what_it_leaves_out():

@@ -111,7 +111,7 @@ def test_the_banner_says_where_the_model_stands_and_that_a_first_look_is_no_whol
 )
 def test_a_gate_opens_the_page_with_whether_the_model_may_ship(outcome, partial, said):
     gate = gate_of_one(gate_against(outcome=outcome, reasons=("a", "b", "c"), partial=partial))
-    page = html.render(run_file({"checks": [], "gate": gate}), {})
+    page = html.render_run(run_file({"checks": [], "gate": gate}), {})
     first = page.partition("<main>")[2].partition("</section>")[0]
     assert re.search(f'<h2 id="answer">{said}', first)
     assert 'class="action"' in first
@@ -122,7 +122,7 @@ def test_a_gate_that_passes_without_having_measured_its_data_does_not_say_yes():
     found = run_file(
         {"checks": [], "gate": gate_of_one(gate_against(outcome="pass")), "data": [{"measured": measured}]}
     )
-    assert "Not yet: nothing was measured on d" in html.render(found, {})
+    assert "Not yet: nothing was measured on d" in html.render_run(found, {})
 
 
 def test_re_index_and_threshold_are_answered_where_the_gate_has_them():

@@ -14,9 +14,9 @@ from recorded import result, run_file
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.cli.reports import TABLES
+from encheck.cli.export import TABLES
 from encheck.errors import UsageError
-from encheck.reporting.formats import COLUMNS, FORMATS, export
+from encheck.reporting.formats import COLUMNS, FORMATS, export_run
 from encheck.reporting.results import write_results
 
 SURFACE = {name: {"value": value, "low": 0.0, "high": 1.0} for name, value in (("jaccard", 0.1), ("bigrams", 0.3))}
@@ -46,7 +46,7 @@ def results():
 
 
 def test_every_format_writes_its_file(results, tmp_path):
-    paths = export(run_file(results), tmp_path, formats=list(FORMATS))
+    paths = export_run(run_file(results), tmp_path, formats=list(FORMATS))
     assert tuple(FORMATS) == TABLES
     assert {p.relative_to(tmp_path).as_posix() for p in paths} == {
         "m.model-index.yaml", "m.eval_results.yaml", "mteb/m/EncheckAntonym.probes.json", "figures.csv",
@@ -55,7 +55,7 @@ def test_every_format_writes_its_file(results, tmp_path):
 
 
 def test_the_hub_reads_the_model_index(results, tmp_path):
-    (path,) = export(run_file(results), tmp_path, formats=["model-index"])
+    (path,) = export_run(run_file(results), tmp_path, formats=["model-index"])
     name, found = model_index_to_eval_results(yaml.safe_load(path.read_text("utf-8"))["model-index"])
     assert name == "m"
     assert {r.metric_type for r in found} == {"margin_rate_calibrated"}
@@ -65,7 +65,7 @@ def test_the_hub_reads_the_model_index(results, tmp_path):
 def test_the_hub_reads_the_evaluation_results(results, tmp_path):
     if not hasattr(huggingface_hub, "parse_eval_result_entries"):
         pytest.skip("needs a huggingface_hub that knows evaluation results")
-    (path,) = export(run_file(results), tmp_path, formats=["eval-results"])
+    (path,) = export_run(run_file(results), tmp_path, formats=["eval-results"])
     found = huggingface_hub.parse_eval_result_entries(yaml.safe_load(path.read_text("utf-8")))
     assert [(e.dataset_id, e.task_id, e.value) for e in found] == [
         ("encheck/probes", "a_is_b/1", 0.5), ("encheck/probes", "b_is_c/1", 0.7),
@@ -73,7 +73,7 @@ def test_the_hub_reads_the_evaluation_results(results, tmp_path):
 
 
 def test_an_mteb_result_has_scores_by_split_and_a_main_score(results, tmp_path):
-    (path,) = export(run_file(results), tmp_path, formats=["mteb"])
+    (path,) = export_run(run_file(results), tmp_path, formats=["mteb"])
     (scores,) = json.loads(path.read_text("utf-8"))["scores"]["all"]
     assert scores["main_score"] == pytest.approx(0.6)
     assert scores["a_is_b_1"] == 0.5
@@ -84,7 +84,7 @@ def test_the_splits_that_were_measured_are_named(results, tmp_path):
     results["checks"] = [row("a_is_b", 0.5), row("b_is_c", 0.7, property="sts")]
     results["claims"] = claims(*map(result, results["checks"]))
     splits = {"a_is_b/m-probes-1": {"dev", "gate"}, "b_is_c/m-probes-1": {"train", "validation", "test"}}
-    index, *tasks = export(run_file(results), tmp_path, formats=["model-index", "mteb"], splits=splits)
+    index, *tasks = export_run(run_file(results), tmp_path, formats=["model-index", "mteb"], splits=splits)
     told = [one["dataset"]["split"] for one in yaml.safe_load(index.read_text("utf-8"))["model-index"][0]["results"]]
     assert told == [next(iter(json.loads(task.read_text("utf-8"))["scores"])) for task in tasks] == ["dev+gate", "test"]
 
@@ -99,7 +99,7 @@ def test_the_command_reads_the_splits_of_the_items(results, tmp_path):
 
 
 def test_csv_and_parquet_hold_every_figure(results, tmp_path):
-    text, table = export(run_file(results), tmp_path, formats=["csv", "parquet"])
+    text, table = export_run(run_file(results), tmp_path, formats=["csv", "parquet"])
     rows = list(csv.DictReader(io.StringIO(text.read_text("utf-8"))))
     assert [r["metric"] for r in rows] == ["margin_rate_calibrated", "margin_rate_calibrated", "mean_margin"]
     assert {(r["best_surface"], r["best_surface_value"]) for r in rows} == {("bigrams", "0.3")}
@@ -110,7 +110,7 @@ def test_every_row_of_csv_and_parquet_can_be_told_from_the_others(results, tmp_p
     """A similarity of each label differs in the [label] of its id alone."""
     each = [row("a_is_b", v, metric="mean_similarity", floor=None, aim=None) for v in (0.5, 0.9)]
     results["checks"] = [r | {"id": f"{r['id']}[{label}]"} for label, r in enumerate(each)]
-    text, table = export(run_file(results), tmp_path, formats=["csv", "parquet"])
+    text, table = export_run(run_file(results), tmp_path, formats=["csv", "parquet"])
     ids = ["a_is_b/m-probes-1/mean_similarity[0]", "a_is_b/m-probes-1/mean_similarity[1]"]
     assert [r["id"] for r in csv.DictReader(io.StringIO(text.read_text("utf-8")))] == ids
     assert pyarrow.parquet.read_table(table)["id"].to_pylist() == ids
@@ -121,13 +121,13 @@ def test_no_spreadsheet_takes_a_name_for_a_formula(results, tmp_path, name):
     results["models"][0]["label"] = name
     for r in results["checks"][:3]:
         r["model"] = name
-    (path,) = export(run_file(results), tmp_path, formats=["csv"])
+    (path,) = export_run(run_file(results), tmp_path, formats=["csv"])
     assert next(csv.DictReader(io.StringIO(path.read_text("utf-8"))))["model"] == f"'{name}"
 
 
 def test_an_unknown_format_lists_what_there_is(results, tmp_path):
     with pytest.raises(UsageError, match="did you mean 'mteb'"):
-        export(run_file(results), tmp_path, formats=["mtebb"])
+        export_run(run_file(results), tmp_path, formats=["mtebb"])
 
 
 def test_the_command_writes_beside_the_run(results, tmp_path):

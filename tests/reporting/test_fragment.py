@@ -6,12 +6,12 @@ import sys
 import pytest
 from test_reporting import Tags, items, row
 
-from encheck.reporting.html.fragment import fragment
+from encheck.reporting.html.fragment import check_fragment
 
 
 def test_the_fragment_holds_figures_curve_and_the_most_wrong_items_as_text():
     case = next(iter(items(9).values()))
-    found = fragment([row()], case)
+    found = check_fragment([row()], case)
     assert "0.61 [0.55, 0.66]" in found
     assert found.count("<polyline") == 2
     assert "d/0000/antonym" in found

@@ -11,9 +11,11 @@ from test_reporting import row as checked
 from encheck.gating.reindex import Reindex
 from encheck.gating.types import ChangedQuery, ChangedShare, FamilyRow, PartialGate, UnjudgedSearch
 from encheck.reporting.decisions import GateCommands, gate_commands, next_steps
-from encheck.reporting.gate.rows import overview
-from encheck.reporting.gate.words import gate_story, headline, what_has_to_change
+from encheck.reporting.gate.rows import gate_overview
+from encheck.reporting.gate.words import gate_headlines, gate_story, what_has_to_change
 from encheck.reporting.html.page import render_gate
+from encheck.reporting.junit import gate_properties
+from encheck.reporting.markdown import gate_markdown
 from encheck.reporting.terminal import gate_lines
 
 QUERY = ChangedQuery("how do i pay", "Pay", "Return")
@@ -110,7 +112,7 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, answe
     found = gate_against(gate_row(outcome="pass"), outcome="pass", reindex=reindex, required_changes=changes)
     told = gate_story(found, candidate="new")
     assert told.answer == answer
-    assert ("GATE: PASSED, AFTER RE-ENCODING. " in next(headline(gate_of_one(found)))) is needed
+    assert ("GATE: PASSED, AFTER RE-ENCODING. " in next(gate_headlines(gate_of_one(found)))) is needed
     assert what_has_to_change(found) == list(changes)
     assert what_has_to_change(replace(found, outcome="block")) == []
     assert told.lead == (
@@ -175,7 +177,7 @@ def test_what_makes_the_next_baseline_has_the_arguments_and_options_of_the_candi
 def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
     part = gate_row("jumble/d/3", part_of="word-order/d", outcome="inconclusive", gates=False)
     kept = gate_row("word-order/d", outcome="pass", low=-0.004, high=0.003, change=-0.001)
-    line, other = overview(gate_against(kept, part, gate_row()))[::-1]
+    line, other = gate_overview(gate_against(kept, part, gate_row()))[::-1]
     assert (line.name, line.change, line.verdict) == ("Word order on d", "-0.1 points [-0.4, +0.3]", "as good")
     assert [(one.name, one.verdict) for one in line.parts] == [("Jumbled words on d, level 3", "decides nothing")]
     assert (other.verdict, other.tone) == ("worse", "bad")
@@ -197,7 +199,17 @@ def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
     ],
 )
 def test_a_verdict_is_a_word_or_two(more, verdict):
-    assert overview(gate_against(gate_row(**more)))[0].verdict == verdict
+    assert gate_overview(gate_against(gate_row(**more)))[0].verdict == verdict
+
+
+def test_every_output_has_the_same_verdict_for_a_row_that_decides_nothing_for_a_different_model():
+    row = gate_row(outcome="pass", evidence=False, change=-0.05, low=-0.07, high=-0.03)
+    gate = gate_of_one(gate_against(row, purpose="search"))
+    assert gate_overview(gate.against[0])[0].verdict == "worse, beside"
+    told = [gate_lines(gate, verbose=True), gate_markdown(gate, {}, most=9), map(str, gate_properties(gate))]
+    for text in map("\n".join, told):
+        assert "worse, beside" in text
+        assert "a little worse" not in text
 
 
 @pytest.mark.parametrize(
@@ -209,7 +221,7 @@ def test_a_verdict_is_a_word_or_two(more, verdict):
 )
 def test_a_capability_of_ones_own_and_a_slice_are_called_by_their_names(row, name, with_data):
     alone, beside = ([gate_row(row), *others] for others in ([], [gate_row("antonym/other/1")]))
-    assert [overview(gate_against(*rows))[0].name for rows in (alone, beside)] == [name, with_data]
+    assert [gate_overview(gate_against(*rows))[0].name for rows in (alone, beside)] == [name, with_data]
 
 
 def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_request():

@@ -1,5 +1,9 @@
 """The rows of the page: what came out in words, and where its marks lie."""
 
+import base64
+import gzip
+import json
+
 import numpy as np
 import pytest
 from test_reporting import row
@@ -7,8 +11,8 @@ from test_reporting import row
 from encheck.datasets.probes import sentence_domains
 from encheck.ids import CaseId
 from encheck.reporting.html import charts
-from encheck.reporting.html.page import MOST_OF_CASE, packed_payload
-from encheck.reporting.html.sections import mark_of, verdict_words
+from encheck.reporting.html.page import MOST_OF_CASE, pack_items
+from encheck.reporting.html.sections import chance_verdict, figure_mark
 from encheck.reporting.profile import AgainstReference, ProfileLine
 from encheck.scoring.frame import ItemFrame, TextColumns
 from encheck.scoring.triplets import TRIPLET
@@ -31,17 +35,17 @@ SHARE = Declaration(property="antonym", chance=0.5)
     ],
 )
 def test_what_came_out_is_said_beside_chance(low, high, verdict_was, kind, words):
-    assert verdict_words(row(value=(low + high) / 2, low=low, high=high, verdict=verdict_was), SHARE) == (kind, words)
+    assert chance_verdict(row(value=(low + high) / 2, low=low, high=high, verdict=verdict_was), SHARE) == (kind, words)
 
 
 def test_without_chance_a_check_passes_or_falls_short_and_one_that_judges_nothing_is_shown():
-    assert verdict_words(row(verdict="below_aim"), Declaration(chance=None)) == ("tied", "below aim")
-    assert verdict_words(row(verdict=None), Declaration(chance=0.5, unjudged="nonsense")) == (
+    assert chance_verdict(row(verdict="below_aim"), Declaration(chance=None)) == ("tied", "below aim")
+    assert chance_verdict(row(verdict=None), Declaration(chance=0.5, unjudged="nonsense")) == (
         "none",
         "not judged",
     )
     unmeasured = row(verdict="inconclusive", value=None, low=None, high=None)
-    assert verdict_words(unmeasured, SHARE) == ("none", "inconclusive")
+    assert chance_verdict(unmeasured, SHARE) == ("none", "inconclusive")
 
 
 def test_a_share_has_its_marks_along_the_axis_and_the_reference_by_the_paired_change():
@@ -60,14 +64,14 @@ def test_a_share_has_its_marks_along_the_axis_and_the_reference_by_the_paired_ch
         "jaccard",
         against=AgainstReference("sbert", -0.08, "worse"),
     )
-    found = mark_of(row(), SHARE, "", line)
+    found = figure_mark(row(), SHARE, "", line)
     assert (found.low, found.width, found.at, found.chance, found.surface, found.other) == (55, 11, 61, 50, 10, 69)
     assert (found.value, found.interval) == ("61%", "55–66")
     assert found.label == "95% interval 55–66, chance 50%, best surface scorer 10%"
 
 
 def test_what_is_no_share_is_a_number_without_marks():
-    found = mark_of(row(value=-0.36, low=-0.4, high=-0.3), Declaration(chance=0.0), "")
+    found = figure_mark(row(value=-0.36, low=-0.4, high=-0.3), Declaration(chance=0.0), "")
     assert (found.value, found.interval, found.at) == ("-0.36", "-0.40 to -0.30", None)
 
 
@@ -109,15 +113,18 @@ def test_a_line_leaves_out_what_is_beyond_its_axis_and_clips_no_figure_to_it():
 
 
 def test_items_have_their_domain_and_slice_where_those_are_known():
-    from encheck.reporting.html import page
-
     some = frame([0.1, 0.2], slices=("news", "chat"))
-    content = page._packed_content({"a": some}, 2, {}, {"The cache is full.": "api"})
+
+    def unpacked(domains):
+        text, most = pack_items({"a": some}, {}, domains)
+        assert most == MOST_OF_CASE
+        return json.loads(gzip.decompress(base64.b64decode(text)))
+
+    content = unpacked({"The cache is full.": "api"})
     case = content["cases"]["a"]
     assert [content["texts"][place] for place in case["domain"]] == ["api", "api"]
     assert [content["texts"][place] for place in case["slice"]] == ["news", "chat"]
-    assert "domain" not in page._packed_content({"a": some}, 2, {}, {})["cases"]["a"]
-    assert packed_payload({"a": some}, {})[1] == MOST_OF_CASE
+    assert "domain" not in unpacked({})["cases"]["a"]
 
 
 def test_each_sentence_of_the_embedded_probes_has_a_domain_and_others_have_none():

@@ -11,13 +11,13 @@ from test_reporting import results
 from encheck.datasets.probes import embedded
 from encheck.reporting import terminal
 from encheck.reporting.html import page
-from encheck.reporting.peers import figure_key, shipped
+from encheck.reporting.reference import figure_key, shipped_peers
 from encheck.reporting.story import percent
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = {"check": "roles", "property": "roles", "metric": "margin_rate_calibrated", "data": "probes"}
 FIGURE = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 400, "clusters": 100, "floor": 0.1, "aim": 0.1, "verdict": "pass"}
-KNOWN = shipped()
+KNOWN = shipped_peers()
 SETTINGS = asdict(KNOWN.settings)
 HERE = {"name": "probes", "version": KNOWN.version, "fingerprint": KNOWN.fingerprint}
 
@@ -48,10 +48,10 @@ def one_of(metric, *models, data=HERE, settings=SETTINGS):
 @pytest.mark.parametrize("models", [("m",), ("m", "other")])
 def test_a_row_shows_where_the_same_figure_of_known_models_stands(models):
     found, values = one_of("both_directions_calibrated", *models)
-    drawn, told = page.render(found, {}), list(terminal.run_lines(found))
+    drawn, told = page.render_run(found, {}), list(terminal.run_lines(found))
     shown = "".join(f"<span>{name} {percent(share)}</span> " for name, share in values.items())
     assert drawn.count(f'<span class="peers">{shown}</span>') == 1
-    assert f"on all of probes {KNOWN.version}: MiniLM is all-MiniLM-L6-v2; " in drawn
+    assert f"on all built-in English sentences (probes {KNOWN.version}): MiniLM is all-MiniLM-L6-v2; " in drawn
     line = f"who did what to whom 50% {' '.join(map(percent, values.values()))}"
     assert [" ".join(cells.split()) for cells in told].count(line) == len(models)
 
@@ -67,7 +67,7 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_no_peer_stands_beside_figures_of_anything_else(other):
     found, _ = one_of("both_directions_calibrated", "m", **other)
-    assert 'class="peers"' not in page.render(found, {})
+    assert 'class="peers"' not in page.render_run(found, {})
     assert "known models" not in "\n".join(terminal.run_lines(found))
 
 
@@ -78,7 +78,7 @@ def test_no_peer_stands_beside_figures_of_anything_else(other):
 def test_a_row_says_what_a_learned_rule_gets_where_that_is_above_chance(tested, data, count):
     row = result({**CHECK, **FIGURE, "property": tested, "model": "m"})
     run = {"settings": {**SETTINGS, "models": ["m"]}}
-    drawn = page.render(results(row, models=[{"label": "m"}], data=data, run=run), {})
+    drawn = page.render_run(results(row, models=[{"label": "m"}], data=data, run=run), {})
     assert (
         drawn.count("A learned surface rule gets 54.0% of these contrasts (chance 50%, by luck up to 52.2%)") == count
     )

@@ -65,7 +65,7 @@ def text():
         PASSES: asdict(Declaration("synonym", "meaning kept")) | said,
     }
     found = results_of(row(reason=HOSTILE), passing, claims=claims)
-    return html.render(found, items(FAILS, 60) | items(PASSES, 60))
+    return html.render_run(found, items(FAILS, 60) | items(PASSES, 60))
 
 
 def open_row(page):
@@ -79,7 +79,7 @@ def test_where_it_fails_opens_and_fits_a_phone(opened):
     where = [{"model": "m", "headline": "none of 3", "findings": [
         {"check": FAILS, "on": "d", "kind": HOSTILE, "said": [("it fails", "71% of 58 items")]}
     ]}]  # fmt: skip
-    page = opened(html.render(results_of(row()), items(FAILS, 3), where=where))
+    page = opened(html.render_run(results_of(row()), items(FAILS, 3), where=where))
     page.locator("a[href='#where']").click()
     assert page.locator("#where[open] dd").inner_text() == "71% of 58 items"
     page.set_viewport_size({"width": 360, "height": 800})
@@ -113,7 +113,7 @@ def test_items_are_chosen_by_edit_and_ordered_by_how_typical_they_are(opened):
     (case,) = found.values()
     case["far_edits"] = ['[[0, 8, "clause"]]' if i % 3 == 0 else "[]" for i in range(60)]
     case["slice"] = ["news" if i % 2 else "chat" for i in range(60)]
-    page = opened(html.render(results_of(row()), found))
+    page = opened(html.render_run(results_of(row()), found))
     page.locator(".example").first.wait_for()
     edit = page.get_by_label("edit")
     edit.select_option(index=1)
@@ -220,7 +220,7 @@ def test_several_models_have_a_line_each_and_nothing_scrolls_sideways(opened, wi
                 metric=None, verdict="skipped", reason="no chains") for name in names for level in "123"]  # fmt: skip
     rows += [row(id=f"{PASSES}/{name}-d-1/margin_rate", check=PASSES, model=name) for name in names]
     found = results_of(*rows, models=[{"label": name} for name in names])
-    page = opened(html.render(found, {}))
+    page = opened(html.render_run(found, {}))
     page.set_viewport_size({"width": width, "height": 800})
     page.locator("#unfold").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -268,7 +268,7 @@ def test_without_javascript_figures_and_pictures_are_there_and_the_page_says_wha
 def test_a_hand_made_result_is_a_safe_page(opened):
     names = dict.fromkeys(("check", "property", "level", "reason"), HOSTILE)
     hostile = row(id=f"{HOSTILE}/m-d-1/x", params={HOSTILE: 1.0}, excluded={HOSTILE: 3}, **names)
-    page = opened(html.render(results_of(hostile), {}))
+    page = opened(html.render_run(results_of(hostile), {}))
     assert "<script>alert(1)</script>" in page.inner_text("main")
     assert page.locator("main script").count() == 0
 
@@ -287,11 +287,11 @@ def test_a_comparison_of_ten_fits_a_screen_and_a_phone(opened, tmp_path):
     from test_compare import write_run
 
     from encheck.comparing.comparison import compare
-    from encheck.comparing.page import render
+    from encheck.comparing.page import render_comparison
 
     many = [f"a-rather-long-name-of-a-model-{n}" for n in range(10)]
     runs = [write_run(tmp_path / n, [0.9] * (40 - 4 * i) + [0.1] * 4 * i, model=n) for i, n in enumerate(many)]
-    page = opened(render(compare(runs)))
+    page = opened(render_comparison(compare(runs)))
     assert "0.61" in page.locator("table.matrix").inner_text()
     assert page.locator(".forest").count() == 9
     assert page.locator(".example").first.is_visible()

@@ -92,7 +92,7 @@ def packed_in(page):
 
 
 def test_hostile_text_in_the_page_stays_text():
-    page = html.render(results(row(reason=HOSTILE)), items())
+    page = html.render_run(results(row(reason=HOSTILE)), items())
     tags = [tag for tag, attrs in Tags(page).found if tag == "script"]
     assert len(tags) == 2  # what the page reads, and its own
     assert not {"iframe", "img", "object", "embed"} & {tag for tag, _ in Tags(page).found}
@@ -104,7 +104,7 @@ def test_hostile_text_in_the_page_stays_text():
 def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_terminal():
     """Lines stay lines: a reason in YAML may have some."""
     hidden = results(row(reason="known\n \x1b]0;x\x07 \u202eevil", verdict="known_failure"))
-    page, told = html.render(hidden, {}), "\n".join(terminal.run_lines(hidden))
+    page, told = html.render_run(hidden, {}), "\n".join(terminal.run_lines(hidden))
     assert page.count("known\n \u241b]0;x\u2407 \ufffdevil") == 1
     assert "known failure (opposites): known\n \u241b]0;x\u2407 \ufffdevil" in told
     assert not re.search("[\x1b\x07\u202e]", page + told)
@@ -143,12 +143,12 @@ def test_a_failure_says_which_line_it_fell_under(held, high, said):
 
 
 def test_items_are_packed_and_what_nobody_sees_is_made_visible():
-    texts = packed_in(html.render(results(row()), items()))["texts"]
+    texts = packed_in(html.render_run(results(row()), items()))["texts"]
     assert "<script>alert(1)</script> \ufffdevil\ufffd | `x` [a](b)\u2400 &amp;" in texts
 
 
 def test_the_page_asks_for_nothing_and_allows_only_its_own_scripts():
-    page = html.render(results(row()), items())
+    page = html.render_run(results(row()), items())
     tags = Tags(page).found
     policy = next(a["content"] for t, a in tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
@@ -162,7 +162,7 @@ def test_the_page_asks_for_nothing_and_allows_only_its_own_scripts():
 
 
 def test_the_page_holds_verdict_figure_curve_and_the_most_wrong_item_first():
-    page = html.render(results(row()), items(9))
+    page = html.render_run(results(row()), items(9))
     assert "<strong>61%</strong>" in page
     assert "55–66" in page
     packed = packed_in(page)
@@ -178,7 +178,7 @@ def test_the_page_holds_verdict_figure_curve_and_the_most_wrong_item_first():
 
 def test_more_items_than_a_page_holds_are_cut_to_the_most_wrong_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(html, "MOST_OF_CASE", 5)
-    page = html.render(results(row()), items(9))
+    page = html.render_run(results(row()), items(9))
     case = packed_in(page)["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
     assert [i.split("/")[1] for i in case["item"]] == [f"{i:04x}" for i in range(5)]
     assert "This page holds the 5 worst items of each check." in page
@@ -189,7 +189,7 @@ def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsi
     """Six margins are 0 or less; the seventh is 0.1 raw, 0.2 on a scale of a half."""
     scale = {"reference": 0.5, "identity": 1.0, "pairs": 9, "spread": 0.1}
     found = results(row(params={"epsilon": epsilon}), data={"calibration": {"m": scale}})
-    case = packed_in(html.render(found, items(9)))["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
+    case = packed_in(html.render_run(found, items(9)))["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
     assert case["wrong"] == [1] * lost + [0] * (9 - lost)
 
 
@@ -197,8 +197,8 @@ def test_what_was_not_run_is_said_with_its_reason():
     skipped = row(id="x/m-d-1/none", check="x", metric=None, value=None, low=None, high=None, floor=None, aim=None,
                   verdict="skipped", reason="d has no chains", n=0, clusters=0, curve=[])  # fmt: skip
     found = results(row(), skipped)
-    assert "<li>opposites: d has no chains</li>" in html.render(found, items())
-    assert "- m on d: skipped: opposites: d has no chains" in markdown.render(found)
+    assert "<li>opposites: d has no chains</li>" in html.render_run(found, items())
+    assert "- m on d: skipped: opposites: d has no chains" in markdown.render_summary(found)
 
 
 def test_skips_of_one_reason_are_one_line_a_model():
@@ -215,37 +215,37 @@ def test_skips_of_one_reason_are_one_line_a_model():
     assert [line for line in shown if "skipped" in line] == [
         "  skipped: 2 properties need probes; graded pairs: needs scores"
     ]
-    page = html.render(found, items())
+    page = html.render_run(found, items())
     assert "<li>2 properties need probes (what is denied, numbers)</li><li>graded pairs: needs scores</li>" in page
     assert 'class="verdict skipped">skipped' not in page.partition('id="criteria"')[0]
-    assert "c0" not in markdown.render(found)
+    assert "c0" not in markdown.render_summary(found)
 
 
 def test_a_baseline_is_shown_as_a_trend():
     before = {"value": 0.58, "low": 0.5, "high": 0.6, "n": 4}
-    assert "0.58 (+0.03)" in html.render(results(row(baseline=before)), items())
+    assert "0.58 (+0.03)" in html.render_run(results(row(baseline=before)), items())
 
 
 def test_a_check_shows_each_model_s_own_threshold_where_they_differ():
     lenient = row(id="antonym_is_farther_than_paraphrase/k-d-1/margin_rate_calibrated", model="k", value=0.77,
                   floor=0.01, aim=0.01, verdict="pass")  # fmt: skip
-    assert "Thresholds: k: aim 0.01; m: aim 0.8." in html.render(_two_models(lenient), items())
-    assert "Thresholds: aim 0.8." in html.render(_two_models(replace(lenient, floor=0.8, aim=0.8)), items())
+    assert "Thresholds: k: aim 0.01; m: aim 0.8." in html.render_run(_two_models(lenient), items())
+    assert "Thresholds: aim 0.8." in html.render_run(_two_models(replace(lenient, floor=0.8, aim=0.8)), items())
 
 
 def _two_models(other):
     return results(row(), other, models=[{}, {"label": other.model}])
 
 
-def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why():
+def test_the_gate_in_the_page_has_families_and_what_does_not_gate_and_why_but_no_rescaled_score():
     few = gate_row("antonym/d/1", gates=False, evidence=False, outcome="pass")
     against = gate_against(
         few, reasons=(HOSTILE,), families=(FamilyRow("order", 2, -1.254, -2.0, passes=False),),
         balanced=Balanced(0.75, 0.5), reported_only={"a/d-1": HOSTILE}, notes=("a note",),
     )  # fmt: skip
-    page = html.render(results(row(), gate=gate_of_one(against)), items())
+    page = html.render_run(results(row(), gate=gate_of_one(against)), items())
     assert "<li>order: -1.25, lower bound -2.00, 2 rows, open</li>" in page
-    assert "0.750 before, - now (a blocked model has none)" in page
+    assert "0.750" not in page
     assert "<li>a note</li>" in page
     assert "decides nothing" in page
     assert f"<li>a/d-1: {escape_markdown(HOSTILE)[:20]}" in page
@@ -254,20 +254,20 @@ def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why(
 
 def test_what_a_check_says_of_itself_is_in_the_page():
     told = {"antonym_is_farther_than_paraphrase": {"says": "It says.", "title": "A title.", "why": "It matters."}}
-    page = html.render(results(row(), claims=told), items())
+    page = html.render_run(results(row(), claims=told), items())
     assert '<span class="title">It says.</span>' in page
     assert "<strong>Why it matters.</strong> It matters." in page
     assert "A title." in page
 
 
 def test_every_link_of_the_page_leads_somewhere():
-    tags = Tags(html.render(results(row()), items())).found
+    tags = Tags(html.render_run(results(row()), items())).found
     anchors = {a["id"] for _, a in tags if "id" in a}
     assert {a["href"][1:] for t, a in tags if t == "a"} <= anchors
 
 
 def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
-    text = markdown.render(results(row(reason=HOSTILE)))
+    text = markdown.render_summary(results(row(reason=HOSTILE)))
     line = next(line for line in text.splitlines() if line.startswith("| fail"))
     assert line.replace("\\|", "").count("|") == 12
     assert "<script" not in text
@@ -287,7 +287,7 @@ def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
 )
 def test_markdown_neither_formats_nor_links_a_text(text, written):
     assert escape_markdown(text) == written
-    assert f"| {written} |" in markdown.render(results(row(reason=text)))
+    assert f"| {written} |" in markdown.render_summary(results(row(reason=text)))
 
 
 def test_the_terminal_table_is_aligned():
@@ -305,8 +305,8 @@ def test_what_is_below_its_aim_is_told_apart_from_what_fails_and_from_what_is_op
     rows = [row(id=f"x/m-d-{v}/y", verdict=v, level=v) for v in ("below_aim", "inconclusive", "pass")]
     (said,) = view.run_headlines(results(*rows))
     assert said == "m passes 1 of 3 checks; is below aim in 1 (opposites); 1 inconclusive"
-    assert "| below aim | " in markdown.render(results(*rows))
-    page = html.render(results(*rows), items())
+    assert "| below aim | " in markdown.render_summary(results(*rows))
+    page = html.render_run(results(*rows), items())
     assert re.findall(r'class="words (\w+)">([^<]+)<', page.partition('class="check"')[2]) == [
         ("tied", "below aim"),
         ("tied", "inconclusive"),
@@ -370,7 +370,7 @@ def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict
     """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
     run = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=verdict) for c in CRITERIA]
     three = results(*run[:3], claims=CRITERIA)
-    page, text = html.render(three, {}), markdown.render(three)
+    page, text = html.render_run(three, {}), markdown.render_summary(three)
     cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "skipped", "skipped"]
     assert f"| m | d | {said} | {said} | {said} | skipped | skipped |" in text
@@ -398,7 +398,7 @@ def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
 
 
 def test_a_figure_without_a_value_is_a_dash():
-    assert view.figure(row(value=None, low=None, high=None)) == "-"
+    assert view.figure_text(row(value=None, low=None, high=None)) == "-"
 
 
 def test_results_are_read_back_as_they_were_written(tmp_path):
@@ -459,7 +459,7 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
 @pytest.fixture
 def write_run(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda number: None)
-    monkeypatch.setattr(html, "render", lambda *args, **named: "<p>report")
+    monkeypatch.setattr(html, "render_run", lambda *args, **named: "<p>report")
     return lambda place: write_report(place, results(row()), RunItems.from_columns(items()))
 
 

@@ -97,7 +97,7 @@ def test_terminal_page_and_summary_name_the_best(ran):
     assert READS_NOTHING in said[0]
     assert said[0] in page
     assert READS_NOTHING in " ".join(" ".join(terminal.run_lines(raw)).split())
-    assert READS_NOTHING in markdown.render(raw)
+    assert READS_NOTHING in markdown.render_summary(raw)
 
 
 @pytest.mark.parametrize(("low", "rival", "count"), [(0.3, 0.3, 1), (0.3, 0.2, 0), (0.7, 0.3, 0)])

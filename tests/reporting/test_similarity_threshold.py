@@ -30,8 +30,8 @@ def test_a_threshold_is_answered_wherever_people_look():
     found = results(row(), *ROWS)
     assert next(threshold_lines(found)) == SAID
     assert SAID in list(terminal.run_lines(found))
-    assert "- m on d at the threshold 0.8: recall 0.71 " in markdown.render(found)
-    assert SAID in html.render(found, {})
+    assert "- m on d at the threshold 0.8: recall 0.71 " in markdown.render_summary(found)
+    assert SAID in html.render_run(found, {})
 
 
 def test_without_a_threshold_nothing_is_said():

@@ -8,7 +8,7 @@ from gate_fakes import gate_against, gate_of_one, gate_row
 from recorded import run_file
 
 from encheck.ids import CaseId
-from encheck.reporting.story import LINES, MOST, mistake, percent, story, success
+from encheck.reporting.story import LINES, MOST, main_findings, percent, shortest_mistake, shortest_success
 from encheck.scoring.frame import ItemFrame, TextColumns
 from encheck.scoring.triplets import TRIPLET
 
@@ -28,7 +28,7 @@ def results(*rows, **more):
 
 
 def told(found):
-    return story(run_file(found), {})
+    return main_findings(run_file(found), {})
 
 
 def texts(found):
@@ -173,18 +173,18 @@ def frame(margins, lengths):
 
 
 def test_the_example_is_a_mistake_and_the_shortest_of_the_worst():
-    found = mistake(frame([-0.3, -0.2, 0.1], [9, 4, 1]))
+    found = shortest_mistake(frame([-0.3, -0.2, 0.1], [9, 4, 1]))
     assert found.item == "d/1/x/1/y/0"
     assert found.far_score > found.near_score
     assert ("ins", "b") in found.far_pieces
-    assert mistake(frame([0.1, 0.2], [1, 1])) is None
+    assert shortest_mistake(frame([0.1, 0.2], [1, 1])) is None
 
 
 def test_the_example_of_a_strength_is_a_success():
-    found = success(frame([-0.3, 0.2, 0.1], [1, 9, 4]))
+    found = shortest_success(frame([-0.3, 0.2, 0.1], [1, 9, 4]))
     assert found.item == "d/2/x/1/y/0"
     assert found.near_score > found.far_score
-    assert success(frame([-0.1, 0.0], [1, 1])) is None
+    assert shortest_success(frame([-0.1, 0.0], [1, 1])) is None
 
 
 def test_a_share_is_never_none_or_all_where_it_is_not():

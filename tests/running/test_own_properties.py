@@ -13,7 +13,7 @@ from encheck.engine.results import read_run
 from encheck.errors import ConfigError, DataError, NothingToMeasure, UsageError
 from encheck.items import OwnProperty
 from encheck.items.variants import VariantMaker
-from encheck.reporting.data import describe
+from encheck.reporting.data import describe_dataset
 from encheck.running.labels import data_labels
 from encheck.training import behaviour
 
@@ -232,7 +232,7 @@ def test_rows_become_triplets_in_clusters_and_samples_are_of_each_property(tmp_p
     few = sampled.select_clusters({sampled.properties["x"][0].cluster})
     assert [len(some) for some in few.properties.values()] == [1, 0]
     assert few.fingerprint != sampled.fingerprint
-    text = "\n".join(describe(found))
+    text = "\n".join(describe_dataset(found))
     assert "of x" in text
     assert "not: g h" in text
 

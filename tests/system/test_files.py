@@ -9,7 +9,7 @@ from faults import Killed, steps
 from test_reporting import results, row
 
 from encheck.errors import UsageError
-from encheck.reporting.formats import export
+from encheck.reporting.formats import export_run
 from encheck.reporting.results import write_named
 from encheck.system import files
 
@@ -44,9 +44,9 @@ def test_a_full_disk_leaves_an_older_file_as_it_was(tmp_path):
 
 @pytest.mark.parametrize("name", ["csv", "parquet"])
 def test_an_export_is_whole_or_the_older_one(tmp_path, name):
-    export(results(row()), tmp_path, formats=[name])
+    export_run(results(row()), tmp_path, formats=[name])
     (before,) = (path.read_bytes() for path in tmp_path.iterdir())
-    for error in steps(lambda: export(results(row(value=0.2)), tmp_path, formats=[name]), full=True):
+    for error in steps(lambda: export_run(results(row(value=0.2)), tmp_path, formats=[name]), full=True):
         assert f"a writable folder: figures.{name}: No space left on device" in str(error)
         assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
     assert [path.read_bytes() for path in tmp_path.iterdir()] != [before]

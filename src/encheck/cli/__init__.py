@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
 
     A fault in encheck itself ends with exit code 3; Ctrl-C and SIGTERM end with 130.
     """
-    _heed(_end_at_once)
+    _install_signal_handler(_exit_at_once)
     from encheck.system.terminal import make_log_visible, visible_stream
 
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
 
     try:
         command: Any = __getattr__("app")
-        _heed(stop)
+        _install_signal_handler(stop)
         command(args=list(argv) if argv is not None else None)
     except Exception:  # 1 says that a check failed, or that a gate blocks
         if not came:
@@ -86,14 +86,14 @@ def main(argv: Sequence[str] | None = None) -> Any:
         raise
 
 
-def _heed(handler: Callable[[int, object], None]) -> None:
+def _install_signal_handler(handler: Callable[[int, object], None]) -> None:
     """Take SIGTERM for Ctrl-C, unless they are ignored, as by what a shell starts in the background."""
     for one in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(one) != signal.SIG_IGN:
             signal.signal(one, handler)
 
 
-def _end_at_once(_number: int, _frame: object) -> None:
+def _exit_at_once(_number: int, _frame: object) -> None:
     """Exit without an exception: a module that is being imported may swallow or replace it."""
     with suppress(OSError):
         os.write(STDERR, b"encheck: interrupted\n")

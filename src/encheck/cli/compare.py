@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import ModelArgs, StorePath, app, as_option, say, tell, told
+from encheck.cli.shared import ModelArgs, StorePath, app, as_option, print_lines, print_message, report_errors
 
 PAIRS = ("reference", "all")
 FORMATS = {"html": ".html", "latex": ".tex", "csv": ".csv"}
@@ -27,7 +27,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="PROPERTY",
-            help="Property on the behaviour axis of the benchmark picture. Default: the balanced score.",
+            help="Property on the behaviour axis of the benchmark picture. Default: the mean of meaning and order.",
         ),
     ] = None,
     out: Annotated[
@@ -105,13 +105,15 @@ def compare(
         encheck compare sbert ./small ./large --cost --data retrieval:labels.jsonl
     """
     from encheck.api import compare_costs
-    from encheck.comparing.costs_text import lines, render
+    from encheck.comparing.costs import cost_lines, render_costs
+    from encheck.comparing.seeds import compare_seeds, seed_lines
     from encheck.errors import UsageError, unknown_name_message
+    from encheck.reporting.rebuild import reject_invalid_results
     from encheck.reporting.results import refuse_over, write_named
     from encheck.system.typed_files import as_json
 
     folders = [Path(one) for one in runs]
-    with told():
+    with report_errors():
         if form not in FORMATS:
             raise UsageError(unknown_name_message("format", form, FORMATS))
         if cost and (across_seeds or everything):
@@ -137,15 +139,17 @@ def compare(
                 runs, data=data, checks=checks, model_arg=model_arg or (), store=store, device=device, seed=seed
             ).report
             page = out or Path("compare.html")
-            write_named(page, render(report))
+            write_named(page, render_costs(report))
             if json_file:
                 write_named(json_file, as_json(report))
-            say(lines(report))
-            tell(f"page: {page}")
+            print_lines(cost_lines(report))
+            print_message(f"page: {page}")
         elif data or checks:
             raise UsageError(f"{'--data' if data else '-m'} requires --cost")
         elif across_seeds:
-            _across_seeds(folders, everything=everything)
+            with reject_invalid_results(*folders):
+                lines = list(seed_lines(compare_seeds(folders, everything=everything)))
+            print_lines(lines)
         elif everything:
             raise UsageError("--all requires --across-seeds")
         else:
@@ -161,35 +165,26 @@ def _compare(
     from encheck.comparing import exports, forest, page
     from encheck.comparing.comparison import ModelComparison
     from encheck.comparing.comparison import compare as compare_models
-    from encheck.comparing.exports import write_json
-    from encheck.comparing.terminal import lines
-    from encheck.reporting.rebuild import as_written
+    from encheck.comparing.exports import write_comparison_json
+    from encheck.comparing.terminal import comparison_lines
+    from encheck.reporting.rebuild import reject_invalid_results
     from encheck.reporting.results import write_named
 
     makers: dict[str, Callable[[ModelComparison], str]] = {
-        "html": page.render, "csv": exports.as_csv,
+        "html": page.render_comparison, "csv": exports.tidy_csv,
         "latex": lambda found: exports.latex_table(found, cite=cite, names=names, pairs=pairs),
     }  # fmt: skip
-    with as_written(*runs):
+    with reject_invalid_results(*runs):
         found = compare_models(runs, reference=reference, behaviour=behaviour, seed=seed)
-        made, said = makers[form](found), list(lines(found, everything=verbose))
+        made, said = makers[form](found), list(comparison_lines(found, everything=verbose))
     write_named(out, made)
     if json_file:
-        write_json(json_file, found)
-    say(said)
+        write_comparison_json(json_file, found)
+    print_lines(said)
     if figure:
-        forest.write_figure(figure, found, exports.printed_names(found, names))
-        tell(f"figure: {figure}")
-    tell(f"{'page' if form == 'html' else 'table'}: {out}")
+        forest.write_forest_figure(figure, found, exports.display_names(found, names))
+        print_message(f"figure: {figure}")
+    print_message(f"{'page' if form == 'html' else 'table'}: {out}")
     if cite:
-        write_named(out.with_suffix(".bib"), exports.bibliography(found))
-        tell(f"references: {out.with_suffix('.bib')}")
-
-
-def _across_seeds(runs: list[Path], *, everything: bool) -> None:
-    from encheck.comparing.seeds import lines, over_seeds
-    from encheck.reporting.rebuild import as_written
-
-    with as_written(*runs):
-        said = list(lines(over_seeds(runs, everything=everything)))
-    say(said)
+        write_named(out.with_suffix(".bib"), exports.bibtex(found))
+        print_message(f"references: {out.with_suffix('.bib')}")

@@ -21,11 +21,11 @@ from encheck.cli.shared import (
     StorePath,
     app,
     as_option,
+    print_lines,
+    print_message,
     print_table,
     project,
-    say,
-    tell,
-    told,
+    report_errors,
 )
 from encheck.errors import UsageError
 
@@ -73,10 +73,10 @@ def show(
     """
     from encheck.datasets.load import is_unlabelled_spec, known_data_sets, load, load_pairs_in_columns
     from encheck.datasets.passages import PassageOptions
-    from encheck.reporting.data import describe, describe_columns, row_counts
+    from encheck.reporting.data import describe_columns, describe_dataset, row_counts
     from encheck.system.entry_points import package_of
 
-    with told():
+    with report_errors():
         if spec is None and (against or json_file):
             raise UsageError("--against compares two data sets: name the first one too (encheck data A --against B)")
         if json_file is not None and against is None:
@@ -88,24 +88,24 @@ def show(
             rows += [(name, "-", f"from the package {package_of(packaged[name])}", "-") for name in sorted(packaged)]
             print_table(rows)
             fetched = ", ".join(sorted(name for name, module in ours.items() if hasattr(module, "HUB")))
-            tell(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
+            print_message(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         if queries is not None and not is_unlabelled_spec(spec, has_log=True):
             raise UsageError(f"--queries={queries} is for documents without labels, but {spec} is not")
         if against is not None:
-            _compare(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
+            _compare_texts(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
             return
         if queries is None and (columns := load_pairs_in_columns(spec, skip_bad_rows=skip_bad_rows)):
             lines = describe_columns(columns)
         else:
             how = PassageOptions(queries, passage_words)
-            lines = describe(load(spec, sample=None, skip_bad_rows=skip_bad_rows, passages=how))
-    say(lines)
+            lines = describe_dataset(load(spec, sample=None, skip_bad_rows=skip_bad_rows, passages=how))
+    print_lines(lines)
 
 
-def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, skip_bad_rows: bool) -> None:
+def _compare_texts(spec: str, against: str, texts: int, json_file: Path | None, *, skip_bad_rows: bool) -> None:
     from encheck.api import text_shift
-    from encheck.comparing.text_shift import lines
+    from encheck.comparing.text_shift import text_shift_lines
     from encheck.reporting.results import refuse_over, write_named
     from encheck.system.typed_files import as_json
 
@@ -113,7 +113,7 @@ def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, ski
     found = text_shift(spec, against=against, texts=texts, skip_bad_rows=skip_bad_rows)
     if json_file is not None:
         write_named(json_file, as_json(found))
-    say(lines(found))
+    print_lines(text_shift_lines(found))
 
 
 @data_app.command()
@@ -146,16 +146,16 @@ def variants(
     """
     from encheck.options import Settings, parse_generator_mode, parse_sample
 
-    with told():
+    with report_errors():
         settings = Settings(
             store=store, spacy_model=spacy_model, lexicon=lexicon, seed=seed,
             generator_mode=parse_generator_mode(generator_mode), continuation_model=continuation_model,
             back_translate=back_translate, project=project(),
         )  # fmt: skip
-        _show(settings, data, generator or [], n=n, sample=parse_sample(sample), skip_bad_rows=skip_bad_rows)
+        _show_variants(settings, data, generator or [], n=n, sample=parse_sample(sample), skip_bad_rows=skip_bad_rows)
 
 
-def _show(
+def _show_variants(
     settings: Settings, data: str, generators: list[str], *, n: int, sample: int | None, skip_bad_rows: bool
 ) -> None:
     """Print what these generators make, with `n` examples of each.
@@ -179,4 +179,4 @@ def _show(
             dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
             listings = list_variants(dataset, maker, works=works, keep=n)
         language = maker.english.describe()
-    say(variant_lines(listings, language=language, show=n))
+    print_lines(variant_lines(listings, language=language, show=n))

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from encheck.cli.shared import MORE, CommonOptions, app, as_option, say, shows_options, tell, told
+from encheck.cli.shared import (
+    MORE,
+    CommonOptions,
+    app,
+    as_option,
+    print_lines,
+    print_message,
+    report_errors,
+    shows_options,
+)
 from encheck.errors import STOPPED, EncheckError, NothingToCompare, UsageError
 
 if TYPE_CHECKING:
@@ -165,7 +174,7 @@ def gate(
 
     given = {**options, "queries": queries}
     how = {name.replace("-", "_"): value for name, value in given.items() if value is not None}
-    with told():
+    with report_errors():
         for name, value in (
             ("NEW", new), ("OLD", old), ("-m", m), ("-k", k), ("--anchor", anchor), ("--junitxml", junitxml),
             ("--save-baseline", save_baseline), ("--report-dir", report_dir), *(("--twin", one) for one in twin or ()),
@@ -181,13 +190,13 @@ def gate(
                 anchor=anchor, twins=twin or (), inconclusive=inconclusive, save_baseline=save_baseline,
                 report_dir=report_dir, options=how, command=shlex.join(["encheck", *sys.argv[1:]]), quiet=quiet,
             )  # fmt: skip
-            code = _tell(decided, junitxml, verbose=verbose, quiet=quiet)
+            code = _report_gate(decided, junitxml, verbose=verbose, quiet=quiet)
         except NothingToCompare as nothing:
-            tell(f"encheck: {nothing}", err=True)
-            tell(f"GATE: NO VERDICT (exit code {NOTHING})")
+            print_message(f"encheck: {nothing}", err=True)
+            print_message(f"GATE: NO VERDICT (exit code {NOTHING})")
             raise typer.Exit(NOTHING) from None
         except KeyboardInterrupt:
-            tell(
+            print_message(
                 "encheck: interrupted. The report is missing or incomplete; run again: the store has what was encoded",
                 err=True,
             )
@@ -195,37 +204,37 @@ def gate(
     raise typer.Exit(code)
 
 
-def _tell(decided: FinishedGate, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
+def _report_gate(decided: FinishedGate, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
     """Write the report, print the decision with the verdict last, and return the exit code."""
     from encheck.engine.folder import GATE
-    from encheck.reporting.gate.words import headline
+    from encheck.reporting.gate.words import gate_headlines
     from encheck.reporting.junit import write_junit
     from encheck.reporting.terminal import run_gate_lines as told_gate
     from encheck.reporting.terminal import run_lines
 
     code: int = decided.end.status
     if verbose and not quiet:
-        say(run_lines(decided.raw, decided.items, verbose=True))
+        print_lines(run_lines(decided.raw, decided.items, verbose=True))
     elif decided.end.gate and not quiet:
-        say(told_gate(decided.raw, verbose=False))
+        print_lines(told_gate(decided.raw, verbose=False))
     for problem in decided.end.problems:
-        tell(problem)
+        print_message(problem)
     try:
         if decided.place:
             decided.write(decided.place)
             for name in () if quiet else ("report.html", *([GATE] if decided.end.gate else [])):
-                tell(f"{name.partition('.')[0]}: {decided.place / name}")
+                print_message(f"{name.partition('.')[0]}: {decided.place / name}")
     except EncheckError as error:
-        tell(f"encheck: {error}", err=True)
+        print_message(f"encheck: {error}", err=True)
         code = code or UNWRITTEN
     try:
         if junitxml:
             write_junit(Path(junitxml), decided.raw)
     except EncheckError as error:
-        tell(f"encheck: {error}", err=True)
+        print_message(f"encheck: {error}", err=True)
         code = code or UNWRITTEN
     if decided.end.gate:
-        say(headline(decided.end.gate))
+        print_lines(gate_headlines(decided.end.gate))
     else:
-        tell(f"GATE: NO VERDICT (exit code {code or NOTHING})")
+        print_message(f"GATE: NO VERDICT (exit code {code or NOTHING})")
     return code if decided.end.gate else code or NOTHING

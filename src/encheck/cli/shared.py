@@ -41,7 +41,7 @@ def shows_options(command: Command, *, but: Collection[str] = (), common: bool =
     shown = [
         inspect.Parameter(
             option.name.replace("-", "_"), keyword, default=None,
-            annotation=Annotated[_type(option), _typer_option(option, rich_help_panel=panel)],
+            annotation=Annotated[_option_type(option), _typer_option(option, rich_help_panel=panel)],
         )
         for option in options
         for title in [GROUPS[option.group]]
@@ -72,7 +72,7 @@ def _print_all_help(ctx: typer.Context, asked: bool) -> None:
     if asked:
         command, formatter = ctx.command, ctx.make_formatter()
         typer.core.TyperCommand.format_help(command, ctx, formatter)  # type: ignore[arg-type]
-        tell(formatter.getvalue().rstrip())  # empty where rich has printed it
+        print_message(formatter.getvalue().rstrip())  # empty where rich has printed it
         raise typer.Exit
 
 
@@ -81,7 +81,7 @@ HelpAll = Annotated[
 ]
 
 
-def _type(option: Option) -> Any:
+def _option_type(option: Option) -> Any:
     if option.is_flag:
         return bool | None
     return list[str] | None if option.repeatable else str | None
@@ -102,13 +102,13 @@ PANELS = {
 }
 
 
-def _unwrap(command: Any) -> None:
+def _unwrap_help(command: Any) -> None:
     """Join each paragraph of the help of a command and its subcommands into one line, except for indented examples."""
     if command is not None and command.help:
         parts = command.help.split("\n\n")
         command.help = "\n\n".join(part if part[:1].isspace() else " ".join(part.split()) for part in parts)
     for one in getattr(command, "commands", {}).values():
-        _unwrap(one)
+        _unwrap_help(one)
 
 
 class CommandGroup(typer.core.TyperGroup):
@@ -136,21 +136,21 @@ class CommandGroup(typer.core.TyperGroup):
         if command is None and (point := self._packaged().get(cmd_name)):
             said = f"From the package {entry_points.package_of(point)}."
             return typer.core.TyperCommand(cmd_name, help=said, rich_help_panel="More")
-        _unwrap(command)
+        _unwrap_help(command)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Resolve like typer; an unknown name lists the commands and the nearest match. Imports a package's command."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if point := self._packaged().get(args[0]):
-                return args[0], _command_of(point), args[1:]
+                return args[0], _load_command(point), args[1:]
             ctx.fail(unknown_name_message("command", args[0], [*self.commands, *self._packaged()]))
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """As typer's."""
         try:
-            with told():
+            with report_errors():
                 return super().make_context(*args, **extra)
         except WrongUse as error:
             error.exit_code = 4
@@ -159,10 +159,10 @@ class CommandGroup(typer.core.TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """As typer's."""
         try:
-            with told():
+            with report_errors():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            tell("encheck: interrupted", err=True)
+            print_message("encheck: interrupted", err=True)
             raise typer.Exit(STOPPED) from None
         except WrongUse as error:
             error.exit_code = 4
@@ -177,7 +177,7 @@ class CommandGroup(typer.core.TyperGroup):
             raise wrong from error
 
 
-def _command_of(point: EntryPoint) -> Any:
+def _load_command(point: EntryPoint) -> Any:
     """The command that a package adds: a typer application, or a function that typer turns into one."""
     found = entry_points.load_entry_point(point)
     if not isinstance(found, typer.Typer):
@@ -189,7 +189,7 @@ def _command_of(point: EntryPoint) -> Any:
     command: Any = typer.main.get_command(found)
     command.name = point.name
     command.params = [one for one in command.params if one.name not in ("install_completion", "show_completion")]
-    _unwrap(command)
+    _unwrap_help(command)
     return command
 
 
@@ -207,12 +207,12 @@ def _print_version(asked: bool) -> None:
     if asked:
         from encheck import __version__
 
-        tell(__version__)
+        print_message(__version__)
         raise typer.Exit
 
 
 @app.callback()
-def _app(
+def _global_options(
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
@@ -235,12 +235,12 @@ Scope = Annotated[str, as_option("median_scope")]
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Print a user's error in one line, and exit with code 4."""
     try:
         yield
     except EncheckError as error:
-        tell(f"encheck: {error}", err=True)
+        print_message(f"encheck: {error}", err=True)
         raise typer.Exit(4) from error
 
 
@@ -255,15 +255,15 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     """Print rows as aligned columns; the first row is the heading."""
     from encheck.reporting.text import table
 
-    say(table(rows))
+    print_lines(table(rows))
 
 
-def say(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Print each line."""
     for line in lines:
         typer.echo(make_visible(line))
 
 
-def tell(message: object, *, err: bool = False) -> None:
+def print_message(message: object, *, err: bool = False) -> None:
     """Print a message, which may have several lines; all output of the commands goes through here."""
     typer.echo(make_visible(str(message), keep=LINES), err=err)

@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, say, tell, told
+from encheck.cli.shared import (
+    ModelArgs,
+    StorePath,
+    app,
+    print_lines,
+    print_message,
+    print_table,
+    project,
+    report_errors,
+)
 from encheck.options import Settings
-from encheck.reporting.text import marked
+from encheck.reporting.text import mark_edits
 from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import find_kind
 
@@ -30,9 +39,9 @@ def models(
     from encheck.encoders.load import locate_weights
     from encheck.encoders.models_file import known_models
     from encheck.errors import UsageError, unknown_name_message
-    from encheck.reporting.text import shortest
+    from encheck.reporting.text import cut_line
 
-    with told():
+    with report_errors():
         known = known_models(Settings(project=project()).models_file)
         if name is not None and name not in known:
             raise UsageError(unknown_name_message("model", name, known))
@@ -41,10 +50,12 @@ def models(
     if name is None:
         room = MAX_LINE - len("    yes    ") - max(map(len, known))
         rows = [("name", "here", "what")]
-        rows += [(one.label, "yes" if weights[one.label][0] else "no", shortest(one.description, room))
+        rows += [(one.label, "yes" if weights[one.label][0] else "no", cut_line(one.description, room))
                  for one in shown]  # fmt: skip
         print_table(rows)
-        tell("Show one in full: encheck models NAME. A directory, a file and a hub id (owner/name) need no entry.")
+        print_message(
+            "Show one in full: encheck models NAME. A directory, a file and a hub id (owner/name) need no entry."
+        )
         return
     config, (is_here, source) = known[name], weights[name]
     facts = {
@@ -77,10 +88,10 @@ def show(
     """
     from encheck.errors import UsageError
     from encheck.options import Settings
-    from encheck.reporting.rebuild import as_written
+    from encheck.reporting.rebuild import reject_invalid_results
     from encheck.reporting.results import find_item, newest_run, read_results
 
-    with told():
+    with report_errors():
         if shrink and not model:
             raise UsageError("--shrink requires --model")
         folder = run_folder or newest_run(Path("reports"))
@@ -88,14 +99,14 @@ def show(
         rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
-        scorer = rescore(asked, rows) if model else None
-        with as_written(folder):
-            lines = list(describe(rows, scorer))
+        scorer = item_scorer(asked, rows) if model else None
+        with reject_invalid_results(folder):
+            lines = list(describe_items(rows, scorer))
         if shrink:
             from encheck.reporting.failures import shrunk_lines
 
-            lines += shrunk_lines(rows, shrinker(asked, read_results(folder).run.settings))
-        say(lines)
+            lines += shrunk_lines(rows, item_shrinker(asked, read_results(folder).run.settings))
+        print_lines(lines)
 
 
 log = logging.getLogger("encheck")
@@ -103,7 +114,7 @@ MAX_LINE = 100  # columns
 Scorer = Callable[[str, str], float]
 
 
-def describe(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
+def describe_items(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
     """Lines that show each row with its edits marked and, with a scorer, its scores now."""
     for row in rows:
         yield f"{row.item}  ({row.case})"
@@ -111,27 +122,27 @@ def describe(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
         if kind and kind.note:
             yield f"  {kind.note(row)}"
         yield f"  source           {row.source}"
-        yield from _side(row, "near", scorer)
+        yield from _side_line(row, "near", scorer)
         if kind and kind.compares_near_and_far:
-            yield from _side(row, "far", scorer)
+            yield from _side_line(row, "far", scorer)
             yield f"  margin           {row.near.score - row.far.score:+.4f}"
         elif kind and kind.score_form == "turned":
-            now = f", now {scorer(*_pair(row, 'source')):.4f}" if scorer else ""
+            now = f", now {scorer(*_side_pair(row, 'source')):.4f}" if scorer else ""
             yield f"  turned {row.far.score:.4f}{now}"
         yield ""
 
 
-def _side(row: ItemRow, side: str, scorer: Scorer | None) -> Iterator[str]:
+def _side_line(row: ItemRow, side: str, scorer: Scorer | None) -> Iterator[str]:
     found = row.near if side == "near" else row.far
-    now = f", now {scorer(*_pair(row, side)):.4f}" if scorer else ""
+    now = f", now {scorer(*_side_pair(row, side)):.4f}" if scorer else ""
     overlap = "" if found.overlap is None else f"  (word overlap {found.overlap:.2f})"  # no text is encoded twice
     yield f"  {side:4} {found.score:.4f}{now}{overlap}"
-    yield f"                   {marked(row.source, found.text or '', found.edits)}"
+    yield f"                   {mark_edits(row.source, found.text or '', found.edits)}"
     if found.why:
         yield f"                   {found.why}"
 
 
-def _pair(row: ItemRow, side: str) -> tuple[str, str]:
+def _side_pair(row: ItemRow, side: str) -> tuple[str, str]:
     """The two texts of a row as they were scored: the source and the text of this side."""
     near, far = row.near.text or "", row.far.text or ""
     if side == "source":
@@ -140,7 +151,7 @@ def _pair(row: ItemRow, side: str) -> tuple[str, str]:
     return (text, row.source) if row.source_is_second else (row.source, text)
 
 
-def rescore(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
+def item_scorer(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
     """A function that scores pairs of these rows' texts with the only model of the settings."""
     from encheck.running.service import EncoderService
     from encheck.system.progress import Progress
@@ -153,14 +164,14 @@ def rescore(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
         other = (
             "far" if kind and kind.compares_near_and_far else "source" if kind and kind.score_form == "turned" else ""
         )
-        pairs += [_pair(row, side) for side in ("near", other) if side]
+        pairs += [_side_pair(row, side) for side in ("near", other) if side]
     score = service.similarity_function_uncached(pairs)
     if service.model.fingerprint() != before:
         log.warning("%s learns from a run's texts, but here only from this item's: its scores differ", service.label)
     return lambda first, second: float(score([first], [second])[0])
 
 
-def shrinker(settings: Settings, run: RunSettings) -> Shrink:
+def item_shrinker(settings: Settings, run: RunSettings) -> Shrink:
     """A function that shrinks a row of items.parquet for the only model of the settings; `run` made the row."""
     from encheck.engine import shrinking
     from encheck.running.resources import resolve_english

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import StorePath, app, print_table, project, tell, told
+from encheck.cli.shared import StorePath, app, print_message, print_table, project, report_errors
 from encheck.errors import UsageError
 
 store_app = typer.Typer(invoke_without_command=True, help="List or delete what the embedding store holds.")
@@ -27,13 +26,13 @@ def store(context: typer.Context, path: StorePath = None) -> None:
         return
     where = path or default_store_path()
     if not where.exists():
-        tell(f"{where}: empty")
+        print_message(f"{where}: empty")
         return
-    with told():
+    with report_errors():
         opened = open_named_store(Settings(store=where, project=project()))
         rows = [("model", "kind", "fingerprint", "rows", "MB")]
         rows += [(s.name, s.kind, s.fingerprint, str(s.rows), f"{s.bytes / 1e6:.1f}") for s in opened.list_models()]
-        tell(f"{where}: {opened.bytes_on_disk() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")
+        print_message(f"{where}: {opened.bytes_on_disk() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")
     print_table(rows)
 
 
@@ -52,10 +51,13 @@ def prune(
     path = path or context.obj
     where = path or default_store_path()
     if not path and not where.exists():
-        tell(f"{where}: empty")
+        print_message(f"{where}: empty")
         return
-    with told():
-        _refuse_wrong(limit_mb, where)
+    with report_errors():
+        if not 0 <= limit_mb < math.inf:
+            raise UsageError(f"--limit-mb is {limit_mb}, but should be a number of megabytes, 0 or more")
+        if not where.exists():
+            raise UsageError(f"the store {where} does not exist. Remedy: name one that exists: --store=PATH")
         opened = Store(where)
         if fingerprint:
             if fingerprint not in {stored.fingerprint for stored in opened.list_models()}:
@@ -67,13 +69,5 @@ def prune(
             opened.compact()
         else:
             for gone in opened.delete_least_recently_used(limit=int(limit_mb * 1e6)):
-                tell(f"deleted {gone.rows} rows of {gone.name}")
-        tell(f"{opened.path}: {opened.bytes_on_disk() / 1e6:.1f} MB")
-
-
-def _refuse_wrong(limit_mb: float, where: Path) -> None:
-    """UsageError for an invalid size or a missing store."""
-    if not 0 <= limit_mb < math.inf:
-        raise UsageError(f"--limit-mb is {limit_mb}, but should be a number of megabytes, 0 or more")
-    if not where.exists():
-        raise UsageError(f"the store {where} does not exist. Remedy: name one that exists: --store=PATH")
+                print_message(f"deleted {gone.rows} rows of {gone.name}")
+        print_message(f"{opened.path}: {opened.bytes_on_disk() / 1e6:.1f} MB")

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
-from encheck.comparing.differences import CaseDifference, case_differences, in_common
-from encheck.comparing.dilemma import Dilemma, dilemma
+from encheck.comparing.benchmark_plot import BenchmarkPlot, benchmark_plot
+from encheck.comparing.differences import CaseDifference, case_differences, common_tables
 from encheck.comparing.models import ComparedModel, read_models
 from encheck.errors import UsageError
 from encheck.gating.contamination import estimate_contaminations
@@ -30,7 +30,7 @@ from encheck.metrics import find_metric
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.profile import ADJUSTED, chance_of
 from encheck.reporting.text import plain_name
-from encheck.reporting.view import best_surface, figure, printed, sentence, surface
+from encheck.reporting.view import best_surface, claim_sentence, figure_text, format_figure, surface_text
 from encheck.run_file import ChangeVerdict, Contamination, Difference, Result
 from encheck.scoring.frame import CaseScores
 from encheck.types import Declaration
@@ -89,7 +89,7 @@ class PropertyLine:
         return plain_name(self.property)
 
 
-def matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
+def property_matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
     """One line per property and data set, by data, family and name; the first model is the reference.
 
     The reference's row represents the property, else that of the first model with one. A model has no cell without a
@@ -110,7 +110,7 @@ def matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
             adjusted = own.get(ADJUSTED + CALIBRATED) or own.get(ADJUSTED)
             cells.append(PropertyCell(
                 *found.numbers, found.n, found.clusters, change.said if change else "not compared", change,
-                adjusted.value if adjusted else None, printed(found.metric, found.numbers[0]),
+                adjusted.value if adjusted else None, format_figure(found.metric, found.numbers[0]),
             ))  # fmt: skip
         declared = next(m.declared[row.check] for m in models if row.check in m.declared)
         scorer, rival, _ = best_surface(row) or ("", None, None)
@@ -130,14 +130,14 @@ def _headline_rows(models: Sequence[ComparedModel]) -> dict[Key, Result]:
     return rows
 
 
-def every_pair(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Difference, ...]]:
+def pairwise_differences(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Difference, ...]]:
     """The differences of every two models, the second minus the first; each pair is corrected separately."""
     rows = _headline_rows(models).values()
     return {(one.name, two.name): property_differences(rows, one.side, two.side)
             for one, two in combinations(models, 2)}  # fmt: skip
 
 
-def tallies(
+def count_verdicts(
     lines: Sequence[PropertyLine], models: Sequence[ComparedModel]
 ) -> Iterator[tuple[str, dict[Compared, int]]]:
     """For each model but the reference, the number of lines by verdict."""
@@ -177,21 +177,21 @@ class Flip:
         return str(CaseId(self.check, model.label, self.data, self.level))
 
 
-def flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[Flip]:
+def find_flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[Flip]:
     """Items that some models win and the others lose, sorted by how many models lose and then by how far.
 
     Leaves out checks in which no model is shown to beat guessing: who wins an item there is luck. Only items that
     every model scored count; ties are left out, and the same texts are listed once.
     """
-    tables = in_common([m.side.tables for m in models])
+    tables = common_tables([m.side.tables for m in models])
     found: dict[tuple[str, str], Flip] = {}
     for case in tables[0]:
-        for text, flip in _of_case(models, [cut[case] for cut in tables], epsilons.get(case, 0.0)):
+        for text, flip in _flips_in_case(models, [cut[case] for cut in tables], epsilons.get(case, 0.0)):
             found.setdefault((flip.data, text), flip)
     return sorted(found.values(), key=lambda one: (len(one.wrong), min(one.margins[name] for name in one.wrong)))
 
 
-def _of_case(
+def _flips_in_case(
     models: Sequence[ComparedModel], tables: Sequence[CaseScores], epsilon: float
 ) -> Iterator[tuple[str, Flip]]:
     """The flips of one case, each with the hash of its texts."""
@@ -225,15 +225,16 @@ class ModelComparison:
     """The reference, the first of `models`, and the differences of the other models from it.
 
     `matrix` has one line per property, with a cell per model. `whole` has one line per figure of a whole set, which
-    is not computed from items, so it is not paired. `dilemma` has a point per model, if two or more have a benchmark's
-    figure and behaviour. `flips` are the items that some models win and others lose. `contamination` has a row
-    for each other model that, like the reference, ran on the written probes and on fresh ones.
+    is not computed from items, so it is not paired. `benchmark_plot` has a point per model, if two or more models have
+    a figure on a benchmark and in behaviour. `flips` are the items that some models win and others lose.
+    `contamination` has a row for each other model that, like the reference, ran on the written probes and on fresh
+    ones.
     """
 
     models: Sequence[ComparedModel]
     differences: Mapping[str, Sequence[CaseDifference]]
     whole: Sequence[Sequence[str]]
-    dilemma: Dilemma | None = None
+    benchmark_plot: BenchmarkPlot | None = None
     matrix: Sequence[PropertyLine] = ()
     flips: Sequence[Flip] = ()
     contamination: Sequence[Contamination] = ()
@@ -243,7 +244,7 @@ class ModelComparison:
         names = (difference.figure, f"{difference.figure}_calibrated")
         for row in self.first.rows:
             if row.case.of_any_model == difference.case and row.metric in names and row.surface:
-                return surface(row)
+                return surface_text(row)
         return "-"
 
     @property
@@ -262,11 +263,11 @@ def compare(
 ) -> ModelComparison:
     """Compare every model of the runs with the `reference`, by default the first; UsageError if none share items.
 
-    `behaviour` names the property to plot against a benchmark, by default the balanced score.
+    `behaviour` names the property to plot against a benchmark, by default the mean of meaning and order.
     """
     models = read_models(folders, reference=reference)
     first = models[0]
-    epsilons = epsilons_of(models)
+    epsilons = shared_epsilons(models)
     criteria: dict[str, int] = {}
     for declared in first.declared.values():
         criteria[declared.property] = max(declared.criterion, criteria.get(declared.property, 0))
@@ -278,23 +279,23 @@ def compare(
         )
         for m in models[1:]
     }
-    whole = _whole(models)
+    whole = _whole_set_rows(models)
     if not any(differences.values()) and not whole:
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
-    lines = matrix(models)
+    lines = property_matrix(models)
     rows = [  # the reference counts as the older model
         row
         for m in models[1:]
         for row in estimate_contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
     ]
     return ModelComparison(
-        models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,
-        flips(models, epsilons=epsilons), rows,
+        models, differences, whole, benchmark_plot(models, behaviour=behaviour, seed=seed), lines,
+        find_flips(models, epsilons=epsilons), rows,
     )  # fmt: skip
 
 
-def epsilons_of(models: Sequence[ComparedModel]) -> dict[str, float]:
+def shared_epsilons(models: Sequence[ComparedModel]) -> dict[str, float]:
     """The margin by which an item of each case is won; UsageError if the runs had different --epsilon."""
     found: dict[str, float] = {}
     for model in models:
@@ -307,25 +308,25 @@ def epsilons_of(models: Sequence[ComparedModel]) -> dict[str, float]:
     return found
 
 
-def _whole(models: Sequence[ComparedModel]) -> list[list[str]]:
+def _whole_set_rows(models: Sequence[ComparedModel]) -> list[list[str]]:
     """Check, level, data, figure, and each model's value with its interval, for checks judged on a whole set."""
     rows = {
         (row.case.of_any_model, row.metric or ""): row
         for model in models
         for row in model.rows
-        if _is_whole(model.declared[row.check]) and row.verdict is not None and row.value is not None
+        if _is_of_whole_set(model.declared[row.check]) and row.verdict is not None and row.value is not None
     }
     lines = []
     for (case, metric), row in rows.items():
         values = [
             next((r for r in model.rows if (r.case.of_any_model, r.metric) == (case, metric)), None) for model in models
         ]
-        shown = ["-" if r is None or r.value is None else figure(r) for r in values]
-        lines.append([sentence(row.check), row.level, row.data, metric, *shown])
+        shown = ["-" if r is None or r.value is None else figure_text(r) for r in values]
+        lines.append([claim_sentence(row.check), row.level, row.data, metric, *shown])
     return lines
 
 
-def _is_whole(declared: Declaration) -> bool:
+def _is_of_whole_set(declared: Declaration) -> bool:
     """Whether the metric that judges a check is not computed from items."""
     try:
         return bool(declared.metric) and not declared.gates and find_metric(declared.metric).values is None

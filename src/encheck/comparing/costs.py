@@ -2,26 +2,30 @@
 
 A model is not on the front if another model is better in one respect and not worse in any. In quality and behaviour
 "better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws
-for all models); in speed, a tenth faster; in size and price, less. Behaviour is rescaled so that guessing is 0. A
-property in which neither of two models is shown to beat guessing does not separate them.
+for all models); in speed, a tenth faster; in size and price, less. The difference in behaviour is that of the items
+won, by family. A property in which neither of two models is shown to beat guessing does not separate them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import combinations
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.comparing.differences import in_common
+from encheck.comparing.differences import common_tables
 from encheck.comparing.models import ComparedModel
 from encheck.gating.balance import score_part
-from encheck.gating.pairing import NO_CALIBRATION, chance_level, declaration_of, gating_metric, primary_metric
+from encheck.gating.pairing import NO_CALIBRATION, declaration_of, gating_metric, primary_metric
 from encheck.gating.reference import beats_chance
+from encheck.reporting.decisions import NextStep, VerdictBanner
+from encheck.reporting.html.page import render_template
+from encheck.reporting.profile import chance_of
+from encheck.reporting.text import percent, percent_interval, plain_name, table
+from encheck.reporting.view import is_rate
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_per_million_vectors
 from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval
@@ -67,7 +71,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class CheckShare:
-    """A model's rate in a case, rescaled from 0 (guessing or worse) to 1 (all won).
+    """The share of a case's items that a model wins.
 
     `beats_chance` says whether the model is shown to beat guessing, by the gate's rule for headroom.
     """
@@ -79,24 +83,34 @@ class CheckShare:
     beats_chance: bool
 
 
+@dataclass(frozen=True, slots=True)
+class PropertyShare:
+    """The share of a property's items or groups that a model gets right, with its 95% interval and that of guessing."""
+
+    value: float
+    low: float
+    high: float
+    chance: float | None
+
+
 @dataclass(frozen=True)
 class CostRow:
-    """A model: quality on the user's data (None without such data), its shares in behaviour checks, and its cost."""
+    """A model: quality on the user's data (None without such data), its shares in behaviour checks, and its cost.
+
+    `properties` has the printed figure of each property that is a share of items.
+    """
 
     name: str
+    full_name: str
     quality: BootstrapFigure | None
     checks: tuple[CheckShare, ...]
     cost: Cost
-
-    @cached_property
-    def families(self) -> Mapping[str, BootstrapFigure]:
-        """Behaviour by family."""
-        return families(self.checks)
+    properties: Mapping[str, PropertyShare] = field(default_factory=dict)
 
     @property
-    def behaviour(self) -> BootstrapFigure | None:
-        """The mean of the families; None if no check was measured."""
-        return _mean(self.families.values())
+    def behaviour(self) -> float | None:
+        """The mean of the properties' printed figures; None if no check was measured."""
+        return float(np.mean([one.value for one in self.properties.values()])) if self.properties else None
 
     def behaves_better(self, other: CostRow) -> bool:
         """Whether behaviour is certainly better on the shared cases.
@@ -112,24 +126,25 @@ class CostRow:
                     counts * (here.value - there.value), counts * (here.replicates - there.replicates)
                 )
                 moved.append(replace(mine, measured=change))
-        found = _mean(families(moved).values())
+        found = _mean_of_families(moved)
         return found is not None and float(percentile_interval(found.replicates)[0]) > 0
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
-    """A model in the JSON of costs.
+    """A model in the JSON of costs; `name` is its label.
 
-    `families` are rates rescaled from 0 (guessing) to 1 (all won), averaged by family, and `behaviour` is their
-    mean. `bytes_per_million` are those of vectors in fp32, `index_bytes` of the documents of the data. `p50` and `p95`
+    `properties` has the figure of each property that a run's page prints as a share, and `behaviour` is their mean.
+    `bytes_per_million` are those of vectors in fp32, `index_bytes` of the documents of the data. `p50` and `p95`
     are milliseconds per query, `price` is dollars per million tokens. `stored`: it is a file of vectors,
     without a model that can be timed.
     """
 
     name: str
+    full_name: str
     quality: Figure | None
-    behaviour: Figure | None
-    families: Mapping[str, Figure]
+    behaviour: float | None
+    properties: Mapping[str, PropertyShare]
     dimension: Count
     bytes_per_million: Count
     index_bytes: Count
@@ -138,18 +153,6 @@ class ModelCost:
     p95: float | None
     price: float | None
     stored: bool
-
-    @classmethod
-    def of(cls, row: CostRow, documents: int) -> Self:
-        """The row of a model, with an index of this many documents."""
-        speed, dimension = row.cost.speed, row.cost.dimension
-        return cls(
-            row.name, row.quality.figure if row.quality else None, row.behaviour.figure if row.behaviour else None,
-            {family: one.figure for family, one in row.families.items()}, dimension,
-            bytes_per_million_vectors(dimension), documents * BYTES_A_NUMBER * dimension,
-            speed.texts_a_second if speed else None, speed.p50 if speed else None,
-            speed.p95 if speed else None, row.cost.price, row.cost.is_stored,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +193,17 @@ class CostComparison:
     @property
     def report(self) -> CostReport:
         """The report for JSON, without replicates."""
-        models = tuple(ModelCost.of(row, self.documents) for row in self.rows)
+        models = []
+        for row in self.rows:
+            speed, dimension = row.cost.speed, row.cost.dimension
+            models.append(ModelCost(
+                row.name, row.full_name, row.quality.figure if row.quality else None, row.behaviour, row.properties,
+                dimension, bytes_per_million_vectors(dimension), self.documents * BYTES_A_NUMBER * dimension,
+                speed.texts_a_second if speed else None, speed.p50 if speed else None, speed.p95 if speed else None,
+                row.cost.price, row.cost.is_stored,
+            ))  # fmt: skip
         return CostReport(
-            self.figure, self.documents, models, self.front, self.beaten, self.inseparable, self.at_chance
+            self.figure, self.documents, tuple(models), self.front, self.beaten, self.inseparable, self.at_chance
         )
 
 
@@ -200,13 +211,19 @@ def cost_comparison(
     models: Sequence[ComparedModel], cost: Mapping[str, Cost], *, data: str | None, documents: int = 0, seed: int = 0
 ) -> CostComparison:
     """Compare the models of one run; `data` labels the search with labels that measures quality."""
-    cut = in_common([model.side.tables for model in models])
-    quality = [_quality(tables, data, seed) if data else None for tables in cut]
-    behaviour = [check_shares(tables, seed, but=data) for tables in _behaving(models, cost)]
+    cut = common_tables([model.side.tables for model in models])
+    quality = [_search_quality(tables, data, seed) if data else None for tables in cut]
+    behaviour = [check_shares(tables, seed, but=data) for tables in _behaviour_tables(models, cost)]
+    printed = [_property_shares(model, but=data) if checks else {}
+               for model, checks in zip(models, behaviour, strict=True)]  # fmt: skip
+    shared = set.intersection(*(set(one) for one in printed if one)) if any(printed) else set()
     rows = tuple(
-        CostRow(model.label, one and one[1], checks, cost[model.label])
-        for model, one, checks in zip(models, quality, behaviour, strict=True)
-    )
+        CostRow(
+            model.label, model.full_name, one and one[1], checks, cost[model.label],
+            {name: share for name, share in sorted(shares.items()) if name in shared},
+        )
+        for model, one, checks, shares in zip(models, quality, behaviour, printed, strict=True)
+    )  # fmt: skip
     beaten = {row.name: by for row in rows if (by := beaten_by(row, rows))}
     front = tuple(row.name for row in rows if row.name not in beaten)
     figure = next((one[0] for one in quality if one), "")
@@ -218,65 +235,68 @@ def cost_comparison(
     return CostComparison(rows, figure, documents, front, beaten, open_, at_chance)
 
 
-def _behaving(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list[Tables]:
+def _property_shares(model: ComparedModel, *, but: str | None) -> dict[str, PropertyShare]:
+    """The figures of the properties that a run's page prints as a share of items, on all data except `but`."""
+    return {
+        name: PropertyShare(*row.numbers, chance_of(row, model.declared[row.check]))
+        for (data, name), row in model.headlines.items()
+        if data != but and is_rate(row.metric)
+    }
+
+
+def _behaviour_tables(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list[Tables]:
     """Each model's tables on the shared items; empty for a file of vectors that lacks texts of these items."""
     every = [model.side.tables for model in models]
     computed = [tables for tables, model in zip(every, models, strict=True) if not cost[model.label].is_stored]
     wanted = set.intersection(*(set(tables) for tables in computed or every))
     known = [wanted <= set(tables) for tables in every]
-    cut = iter(in_common([tables for tables, has_all in zip(every, known, strict=True) if has_all]))
+    cut = iter(common_tables([tables for tables, has_all in zip(every, known, strict=True) if has_all]))
     return [next(cut) if has_all else {} for has_all in known]
 
 
-def _quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
+def _search_quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
     """The primary endpoint of the search, by the gate's name."""
-    for table in tables.values():
-        if table.data == data and (metric := primary_metric(table)):
-            values = metric.item_values(table, NO_CALIBRATION)
-            return metric.label, _resampled(values, Resampler(table.clusters, seed=seed))
+    for case in tables.values():
+        if case.data == data and (metric := primary_metric(case)):
+            values = metric.item_values(case, NO_CALIBRATION)
+            return metric.label, _bootstrap_mean(values, Resampler(case.clusters, seed=seed))
     return None
 
 
 def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckShare, ...]:
-    """The share of each case that gates by a rate and counts in the balanced score, with shared bootstrap draws."""
+    """The share of items won in each case that gates by a rate and tests behaviour, with shared bootstrap draws."""
     known = [
-        (table, metric) for table in tables.values()
-        if table.data != but and table.items and score_part(declaration_of(table).family)
-        and (metric := gating_metric(table)[0]) and metric.kind == "rate"
+        (case, metric) for case in tables.values()
+        if case.data != but and case.items and score_part(declaration_of(case).family)
+        and (metric := gating_metric(case)[0]) and metric.kind == "rate"
     ]  # fmt: skip
-    universe = sorted({cluster for table, metric in known for cluster in metric.value_rows(table).clusters})
+    universe = sorted({cluster for case, metric in known for cluster in metric.value_rows(case).clusters})
     shares = []
-    for table, metric in known:
-        heads, values, chance = (
-            metric.value_rows(table),
-            metric.item_values(table, NO_CALIBRATION),
-            chance_level(table, metric) or 0.0,
-        )
-        rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
-        value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
-        shares.append(CheckShare(
-            table.case, table.property, declaration_of(table).family, BootstrapFigure(float(value), replicates),
-            beats_chance(heads, metric, values, values),
-        ))  # fmt: skip
+    for case, metric in known:
+        heads, values = metric.value_rows(case), metric.item_values(case, NO_CALIBRATION)
+        rate = _bootstrap_mean(values, Resampler(heads.clusters, universe=universe, seed=seed))
+        is_better = beats_chance(heads, metric, values, values)
+        shares.append(CheckShare(case.case, case.property, declaration_of(case).family, rate, is_better))
     return tuple(shares)
 
 
-def families(checks: Iterable[CheckShare]) -> dict[str, BootstrapFigure]:
-    """Behaviour by family: the mean of its properties, each the mean of its cases."""
+def _mean_of_families(checks: Iterable[CheckShare]) -> BootstrapFigure | None:
+    """The mean of the families, each the mean of its properties, each the mean of its cases; None without checks."""
     grouped: dict[str, dict[str, list[BootstrapFigure]]] = {}
     for one in checks:
         grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.measured)
-    means = {family: _mean(map(_mean, properties.values())) for family, properties in sorted(grouped.items())}
-    return {family: measured for family, measured in means.items() if measured}
+    return _mean_figure(
+        _mean_figure(map(_mean_figure, properties.values())) for _, properties in sorted(grouped.items())
+    )
 
 
-def _resampled(values: Floats, resampler: Resampler) -> BootstrapFigure:
+def _bootstrap_mean(values: Floats, resampler: Resampler) -> BootstrapFigure:
     totals = resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
     with np.errstate(invalid="ignore", divide="ignore"):
         return BootstrapFigure(float(values.mean()), totals[:, 0] / totals[:, 1])
 
 
-def _mean(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
+def _mean_figure(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
     """The mean of figures with the same draws; None if there are none."""
     found = [one for one in some if one is not None]
     if not found:
@@ -291,15 +311,20 @@ def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
 
     A model with unknown quality, behaviour or speed never beats one with a known value.
     """
-    known = [[one.quality is not None, one.behaviour is not None, one.cost.speed is not None] for one in (row, *rows)]
+    known = [[one.quality is not None, bool(one.checks), one.cost.speed is not None] for one in (row, *rows)]
     for other, its in zip(rows, known[1:], strict=True):
         is_known = all(other_has or not own_has for own_has, other_has in zip(known[0], its, strict=True))
-        if other is not row and is_known and any(_better(other, row)) and not any(_better(row, other)):
+        if (
+            other is not row
+            and is_known
+            and any(_better_criteria(other, row))
+            and not any(_better_criteria(row, other))
+        ):
             return other.name
     return ""
 
 
-def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
+def _better_criteria(one: CostRow, other: CostRow) -> Iterator[Criterion]:
     """The criteria in which one model is better than another, if known for both."""
     if one.quality and other.quality and one.quality.beats(other.quality):
         yield "quality"
@@ -317,6 +342,96 @@ def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
 
 def inseparable_pairs(rows: Sequence[CostRow], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
     """Pairs of models that a figure does not separate."""
-    for one, other in combinations(rows, 2):
-        if getattr(one, name) and getattr(other, name) and name not in {*_better(one, other), *_better(other, one)}:
+    known = [row for row in rows if (row.quality if name == "quality" else row.checks)]
+    for one, other in combinations(known, 2):
+        if name not in {*_better_criteria(one, other), *_better_criteria(other, one)}:
             yield one.name, other.name
+
+
+FRONT = "FRONT"
+
+
+def cost_lines(report: CostReport) -> Iterator[str]:
+    """The table, the front, and the pairs that cannot be separated."""
+    yield from table(_model_rows(report))
+    yield ""
+    yield from table(_property_rows(report))
+    yield ""
+    yield from _cost_remarks(report)
+
+
+def _model_rows(report: CostReport) -> list[tuple[str, ...]]:
+    """A heading and one row per model, those on the front first."""
+    head = (
+        "model", "front", report.figure or "quality", "behaviour", "texts/s", "query p50 / p95", "dimension",
+        "GB per million", "index", "$ per million tokens",
+    )  # fmt: skip
+    names = _full_names(report)
+    lines = [
+        (
+            one.full_name, "yes" if one.name in report.front else f"no: {names[report.beaten[one.name]]}",
+            "-" if one.quality is None else one.quality.says,
+            "-" if one.behaviour is None else percent(one.behaviour),
+            "-" if one.texts_a_second is None else f"{one.texts_a_second:,.0f}",
+            "-" if one.p50 is None or one.p95 is None else f"{one.p50:.1f} / {one.p95:.1f} ms",
+            str(one.dimension), f"{one.bytes_per_million / 1e9:.2f}",
+            f"{one.index_bytes / 1e6:,.1f} MB" if report.documents else "-",
+            "-" if one.price is None else f"{one.price:g}",
+        )
+        for one in sorted(report.models, key=lambda one: one.name not in report.front)
+    ]  # fmt: skip
+    return [head, *lines]
+
+
+def _property_rows(report: CostReport) -> list[tuple[str, ...]]:
+    """One row per property with the models' figures, as a run's page prints them; models without behaviour left out."""
+    some = [one for one in report.models if one.properties]
+    names = sorted({(plain_name(name), name) for one in some for name in one.properties})
+    lines = [("property", "chance", *(one.full_name for one in some))]
+    for plain, name in names:
+        shares = [one.properties[name] for one in some]
+        chance = shares[0].chance
+        figures = (f"{percent(one.value)} ({percent_interval(one.low, one.high)})" for one in shares)
+        lines.append((plain, "-" if chance is None else percent(chance), *figures))
+    return lines
+
+
+def _full_names(report: CostReport) -> dict[str, str]:
+    """The full name of each model by its label."""
+    return {one.name: one.full_name for one in report.models}
+
+
+def _cost_remarks(report: CostReport) -> Iterator[str]:
+    """The front in words, and what could not be measured."""
+    names = _full_names(report)
+    for one in report.models:
+        if one.stored:
+            known = "" if one.behaviour else "; it lacks texts of the checks, so its behaviour is unknown"
+            yield f"{one.full_name} is a file of vectors: it has no speed{known}"
+    for name, by in report.beaten.items():
+        yield f"{names[name]} is not on the Pareto front: {names[by]} is better in one respect and worse in none"
+    for what, pairs in report.inseparable.items():
+        if pairs:
+            yield f"not separable in {what}: {', '.join(f'{names[one]} and {names[other]}' for one, other in pairs)}"
+    if report.at_chance:
+        guessed = ", ".join(map(plain_name, report.at_chance))
+        yield f"no evidence of {guessed}: no model is shown to beat guessing, so no difference counts"
+    yield f"{FRONT}: {', '.join(names[name] for name in report.front)}"
+
+
+def render_costs(report: CostReport) -> str:
+    """The page; every text in it is escaped by the template."""
+    front, beaten = [_full_names(report)[name] for name in report.front], len(report.beaten)
+    names = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
+    out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another model"
+    banner = VerdictBanner(
+        "", FRONT, f"Take {names}" if len(front) == 1 else f"Choose among {names}",
+        f"{out} is better in one respect and worse in none." if beaten else "No model beats another.",
+        NextStep("Gate it against the model in use before you ship it." if len(front) == 1
+                 else "Weigh speed, size and price against quality on your data."),
+    )  # fmt: skip
+    return render_template(
+        "costs.html", names=", ".join(one.full_name for one in report.models), verdict=banner,
+        remarks=[line for line in _cost_remarks(report) if not line.startswith(FRONT)],
+        models=_model_rows(report), properties=_property_rows(report),
+    )  # fmt: skip

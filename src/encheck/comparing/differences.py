@@ -67,7 +67,7 @@ class CaseDifference:
         return self.clusters < MIN_CLUSTERS
 
 
-def flips_count(d: CaseDifference) -> bool:
+def has_item_flips(d: CaseDifference) -> bool:
     """Whether single items of a case are won or lost."""
     metric = find_metric(d.figure)
     return metric.kind == "rate" and metric.unit == "item"
@@ -88,11 +88,11 @@ def case_differences(
             before, after = map(measured_items, common_items(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales.get(table.data, NO_CALIBRATION), other.scales.get(table.data, NO_CALIBRATION))
-                found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0)))
+                found.append(_case_difference(metric, before, after, scales, epsilons.get(case, 0.0)))
     return found
 
 
-def in_common(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, CaseScores]]:
+def common_tables(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, CaseScores]]:
     """Each model's tables, reduced to the cases and items (id and texts) that all models have."""
     cases = [case for case in several[0] if all(case in tables for tables in several)]
     found: list[dict[str, CaseScores]] = [{} for _ in several]
@@ -104,7 +104,7 @@ def in_common(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, Cas
     return found
 
 
-def _difference(
+def _case_difference(
     metric: Metric[...], before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale], epsilon: float
 ) -> CaseDifference:
     old, new = (

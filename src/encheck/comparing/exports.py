@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 import encheck.generators
-from encheck.comparing.comparison import Compared, ModelComparison, PropertyCell, PropertyLine, every_pair
+from encheck.comparing.comparison import Compared, ModelComparison, PropertyCell, PropertyLine, pairwise_differences
 from encheck.comparing.models import ComparedModel
 from encheck.datasets.load import known_data_sets
 from encheck.errors import UsageError
@@ -29,11 +29,11 @@ from encheck.ids import ItemId
 from encheck.metrics import find_metric
 from encheck.reporting.results import write_named
 from encheck.reporting.text import data_name
-from encheck.reporting.view import printed, printed_interval
+from encheck.reporting.view import format_figure, format_interval
 from encheck.system.terminal import safe_cell
 from encheck.types import content_hash
 
-_ENTRY = re.compile(r"@\w+\{(?P<key>[^,]+),\n(?P<body>.*?)\n\}", re.DOTALL)
+_ENTRY_PATTERN = re.compile(r"@\w+\{(?P<key>[^,]+),\n(?P<body>.*?)\n\}", re.DOTALL)
 _DECLARED = re.compile(r",\n  declared = \{(?P<words>[^}]*)\}")
 _OWN_PAGE = re.compile(r"^docs/\S+$")
 Pairs = Literal["reference", "all"]
@@ -64,11 +64,11 @@ def escape_latex(text: str) -> str:
 
 
 @cache
-def entries() -> Mapping[str, BibEntry]:
+def bibliography_entries() -> Mapping[str, BibEntry]:
     """The entries of `references.bib` by key, without `declared`."""
     text = (resources.files("encheck.comparing") / "references.bib").read_text("utf-8")
     found = {}
-    for match in _ENTRY.finditer(text):
+    for match in _ENTRY_PATTERN.finditer(text):
         declared = _DECLARED.search(match[0])
         assert declared
         words = tuple(word.strip() for word in declared["words"].split(";"))
@@ -76,19 +76,19 @@ def entries() -> Mapping[str, BibEntry]:
     return found
 
 
-def entries_named_in(source: str) -> list[BibEntry]:
+def entries_of_source(source: str) -> list[BibEntry]:
     """The entries that a declaration names; encheck's own for a page of its docs, a new entry for an unknown source.
 
-    >>> [one.key for one in entries_named_in("Radovanovic et al. 2010; Ethayarajh 2019")]
+    >>> [one.key for one in entries_of_source("Radovanovic et al. 2010; Ethayarajh 2019")]
     ['ethayarajh2019', 'radovanovic2010']
     """
-    found = [one for one in entries().values() if any(words in source for words in one.declared)]
+    found = [one for one in bibliography_entries().values() if any(words in source for words in one.declared)]
     if found or not source:
         return found
     if _OWN_PAGE.match(source):
         return [encheck_entry()]
     key = f"source-{content_hash(source)[:8]}"
-    return [BibEntry(key, _entry("misc", key, (f"title = {{{{{escape_latex(source)}}}}}",)))]
+    return [BibEntry(key, _bibtex_entry("misc", key, (f"title = {{{{{escape_latex(source)}}}}}",)))]
 
 
 def encheck_entry(year: str = "") -> BibEntry:
@@ -98,13 +98,13 @@ def encheck_entry(year: str = "") -> BibEntry:
              f"note = {{Version {metadata.version('encheck')}}}"]  # fmt: skip
     lines += [f"year = {{{year}}}"] * bool(year)
     lines += [f"url = {{{url.rpartition(' ')[2]}}}" for url in (about.get_all("Project-URL") or ())[:1]]
-    return BibEntry(OWN, _entry("misc", OWN, lines))
+    return BibEntry(OWN, _bibtex_entry("misc", OWN, lines))
 
 
 def model_entries(model: ComparedModel) -> list[BibEntry]:
     """The entries for a model: the declared ones, else one of its name, address, revision and year of use."""
     source = model.about.name if model.about else ""
-    if known := [one for one in entries().values() if source in one.declared]:
+    if known := [one for one in bibliography_entries().values() if source in one.declared]:
         return known
     name, key = model.own_name, f"model-{content_hash(source or model.name)[:8]}"
     owner, _, short = name.rpartition("/")
@@ -118,15 +118,15 @@ def model_entries(model: ComparedModel) -> list[BibEntry]:
         ("revision", model.about and model.about.revision), ("weights", model.about and model.about.weights),
     ) if value]  # fmt: skip
     lines.append(f"note = {{{escape_latex(', '.join(['Sentence encoder', *told]))}}}")
-    return [BibEntry(key, _entry("misc", key, lines))]
+    return [BibEntry(key, _bibtex_entry("misc", key, lines))]
 
 
-def _entry(kind: str, key: str, lines: Sequence[str]) -> str:
+def _bibtex_entry(kind: str, key: str, lines: Sequence[str]) -> str:
     body = ",\n".join(f"  {line}" for line in lines)
     return f"@{kind}{{{key},\n{body}\n}}"
 
 
-def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
+def sources_of_line(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
     """The sources of a line of the matrix, by key: its check's source, its data, and the generators of its items.
 
     The items are those of the first model with any; a generator's sources are those in its file.
@@ -139,23 +139,23 @@ def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
     own = next((t for m in found.models for t in m.side.tables.values()
                 if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
     made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).parts_or_none)}
-    for name in sorted(made & set(_generators())):
-        sources += re.findall(r"\(([^()]+ \d{4}[^()]*)\)", _generators()[name])
-    cited = {one.key: one for source in sources for one in entries_named_in(source)}
+    for name in sorted(made & set(_generator_summaries())):
+        sources += re.findall(r"\(([^()]+ \d{4}[^()]*)\)", _generator_summaries()[name])
+    cited = {one.key: one for source in sources for one in entries_of_source(source)}
     return [cited[key] for key in sorted(cited)]
 
 
 @cache
-def _generators() -> Mapping[str, str]:
+def _generator_summaries() -> Mapping[str, str]:
     """The first paragraph of each generator's file."""
     found = [m.name for m in pkgutil.iter_modules(encheck.generators.__path__)]
     modules = {name: importlib.import_module(f"encheck.generators.{name}") for name in found}
     return {name: " ".join((module.__doc__ or "").split("\n\n")[0].split()) for name, module in modules.items()}
 
 
-def bibliography(found: ModelComparison) -> str:
+def bibtex(found: ModelComparison) -> str:
     """Every entry that the table cites, each once: data, checks, generators, models, and encheck's own."""
-    cited = {one.key: one for line in found.matrix for one in line_sources(found, line)}
+    cited = {one.key: one for line in found.matrix for one in sources_of_line(found, line)}
     cited |= {one.key: one for model in found.models for one in model_entries(model)}
     cited |= {OWN: encheck_entry(found.first.started[:4])}
     return "\n\n".join(cited[key].text for key in sorted(cited)) + "\n"
@@ -169,7 +169,7 @@ MOST_NARROW = 2  # models that fit side by side on a page unscaled
 SMALL = "{{\\scriptsize {}}}"
 
 
-def printed_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str, str]:
+def display_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str, str]:
     """The name of each model in a table or picture: its full name, or the one in `given` ("sbert=MiniLM").
 
     UsageError for an unknown name.
@@ -191,12 +191,12 @@ def latex_table(
 ) -> str:
     """The table, for `booktabs`, and `graphicx` if it is scaled; with `cite` each property and model cites sources.
 
-    `names` as for `printed_names`. With `pairs` "all" a second table (`longtable`) has every two models.
+    `names` as for `display_names`. With `pairs` "all" a second table (`longtable`) has every two models.
     """
-    called, is_wide = printed_names(found, names), len(found.models) > MOST_NARROW
+    called, is_wide = display_names(found, names), len(found.models) > MOST_NARROW
     kind, packages = "table*" if is_wide else "table", ["booktabs"]
     packages += ["graphicx"] * is_wide + ["longtable"] * (pairs == "all")
-    heads = [escape_latex(called[m.name]) + (_cited(model_entries(m)) if cite else "") for m in found.models]
+    heads = [escape_latex(called[m.name]) + (_citation(model_entries(m)) if cite else "") for m in found.models]
     lines = [
         "% made by encheck compare; needs " + ", ".join(f"\\usepackage{{{name}}}" for name in packages),
         f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
@@ -209,40 +209,42 @@ def latex_table(
         name = escape_latex(f"{family}, {data}" if several else family)
         lines += [r"\midrule", f"\\multicolumn{{{len(heads) + 3}}}{{l}}{{\\emph{{{name}}}}} \\\\"]
         for line in some:
-            cells = [escape_latex(line.title) + (_cited(line_sources(found, line)) if cite else "")]
+            cells = [escape_latex(line.title) + (_citation(sources_of_line(found, line)) if cite else "")]
             cells.append(f"{next((one.n for one in line.cells if one), 0):,}")
-            cells.append("--" if line.chance is None else _number(line.figure, line.chance))
-            lines.append(" & ".join([*cells, *(_cell(line.figure, one) for one in line.cells)]) + r" \\")
+            cells.append("--" if line.chance is None else _latex_figure(line.figure, line.chance))
+            lines.append(" & ".join([*cells, *(_latex_cell(line.figure, one) for one in line.cells)]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else "")]
-    lines += [f"\\caption{{{_caption(found, called, cite=cite)}}}", r"\label{tab:encheck}", f"\\end{{{kind}}}"]
-    lines += _pairs_table(found, called) if pairs == "all" else []
+    lines += [f"\\caption{{{_latex_caption(found, called, cite=cite)}}}", r"\label{tab:encheck}", f"\\end{{{kind}}}"]
+    lines += _latex_pairs_table(found, called) if pairs == "all" else []
     return "\n".join(lines) + "\n"
 
 
-def _cited(some: Sequence[BibEntry]) -> str:
+def _citation(some: Sequence[BibEntry]) -> str:
     return f"~\\cite{{{','.join(one.key for one in some)}}}" if some else ""
 
 
-def _number(metric: str, value: float) -> str:
+def _latex_figure(metric: str, value: float) -> str:
     """A figure without its percent sign: the caption gives the unit."""
-    return escape_latex(printed(metric, value).removesuffix("%").replace("under 1%", "<1").replace("over 99%", ">99"))
+    return escape_latex(
+        format_figure(metric, value).removesuffix("%").replace("under 1%", "<1").replace("over 99%", ">99")
+    )
 
 
-def _cell(metric: str, one: PropertyCell | None) -> str:
+def _latex_cell(metric: str, one: PropertyCell | None) -> str:
     """Figure and sign, then in small type the interval, the adjusted rate, and p."""
     if one is None:
         return "--"
-    small = [f"{{[}}{printed_interval(metric, one.low, one.high).replace(' to ', ', ')}{{]}}"]
+    small = [f"{{[}}{format_interval(metric, one.low, one.high).replace(' to ', ', ')}{{]}}"]
     small += [] if one.adjusted is None else [f"adj.~{100 * one.adjusted:.0f}"]
-    small += [f"${_p(one.change.p)}$"] if one.change else []
-    return f"{_number(metric, one.value)}{SIGNS[one.said]} {SMALL.format('; '.join(small))}"
+    small += [f"${_latex_p(one.change.p)}$"] if one.change else []
+    return f"{_latex_figure(metric, one.value)}{SIGNS[one.said]} {SMALL.format('; '.join(small))}"
 
 
-def _p(p: float) -> str:
+def _latex_p(p: float) -> str:
     return "p<.001" if p < 0.001 else f"p={p:.3f}".replace("0.", ".") if p < 1 else "p=1"
 
 
-def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
+def _latex_pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
     """The table of every two models, one line per property and pair."""
     titles = {(line.data, line.property): line.title for line in found.matrix}
     yield r"{\footnotesize\setlength{\tabcolsep}{2pt}"
@@ -253,20 +255,20 @@ def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[
         r"\label{tab:encheck-pairs} \\"
     )
     yield r"\toprule Property & Second minus first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
-    for (first, second), some in every_pair(found.models).items():
+    for (first, second), some in pairwise_differences(found.models).items():
         for one in some:
             ends = f"{{[}}{100 * one.low:+.1f}, {100 * one.high:+.1f}{{]}}"
             pair = f"{escape_latex(called[second])} minus {escape_latex(called[first])}"
-            p = _p(one.p).removeprefix("p=").removeprefix("p")
+            p = _latex_p(one.p).removeprefix("p=").removeprefix("p")
             told = f"{100 * one.difference:+.1f}{SIGNS[one.said]} & {ends} & ${p}$"
             yield f"{escape_latex(titles[one.data, one.property])} & {pair} & {told} \\\\"
     yield r"\bottomrule"
     yield r"\end{longtable}}"
 
 
-def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
+def _latex_caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
     """Metric, data with their edition, seed, n, and the meaning of the signs."""
-    by = f"encheck{_cited([encheck_entry()]) if cite else ''} {escape_latex(metadata.version('encheck'))}"
+    by = f"encheck{_citation([encheck_entry()]) if cite else ''} {escape_latex(metadata.version('encheck'))}"
     data = dict.fromkeys(line.data for line in found.matrix)
     told = []
     for name in data:
@@ -353,7 +355,7 @@ def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
             yield replace(tidy, compared=cell.said) if cell else tidy
 
 
-def as_csv(found: ModelComparison) -> str:
+def tidy_csv(found: ModelComparison) -> str:
     """The rows as CSV with a header."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS)
@@ -362,7 +364,7 @@ def as_csv(found: ModelComparison) -> str:
     return out.getvalue()
 
 
-def write_json(path: Path, found: ModelComparison) -> None:
+def write_comparison_json(path: Path, found: ModelComparison) -> None:
     """Write the differences as JSON for other tools; UsageError if writing fails."""
     differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
     matrix = [
@@ -370,11 +372,12 @@ def write_json(path: Path, found: ModelComparison) -> None:
         | {"cells": {m.name: cell and asdict(cell) for m, cell in zip(found.models, line.cells, strict=True)}}
         for line in found.matrix
     ]
+    plot = found.benchmark_plot
     whole = {
         "against": found.first.name,
         "matrix": matrix,
         "differences": differences,
-        "dilemma": found.dilemma and asdict(found.dilemma) | {"correlation": found.dilemma.correlation},
+        "dilemma": plot and asdict(plot) | {"correlation": plot.correlation},
         "contamination": [asdict(one) for one in found.contamination],
     }
     write_named(path, json.dumps(whole, indent=1) + "\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from encheck.comparing.comparison import Compared, ModelComparison
 from encheck.errors import UsageError
-from encheck.reporting.results import into
+from encheck.reporting.results import writable_folder
 from encheck.system.files import write_whole
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 420, 172, 408, 19, 22  # pixels
@@ -47,7 +47,7 @@ class ForestPanel:
         return TOP + ROW * len(self.bars) + 4
 
 
-def panels(found: ModelComparison) -> list[ForestPanel]:
+def forest_panels(found: ModelComparison) -> list[ForestPanel]:
     """One panel for each other model with a paired difference, all on the same scale."""
     changes = [c.change for line in found.matrix for c in line.cells if c and c.change]
     if not changes:
@@ -55,7 +55,7 @@ def panels(found: ModelComparison) -> list[ForestPanel]:
     most = max(max(abs(one.low), abs(one.high)) for one in changes)
     limit = max(math.ceil(most / STEP - 1e-9), 1) * STEP
     several = len({line.data for line in found.matrix}) > 1
-    ticks = [(_at(value, limit), f"{100 * value:+.0f}" if value else "0") for value in (-limit, 0.0, limit)]
+    ticks = [(_bar_position(value, limit), f"{100 * value:+.0f}" if value else "0") for value in (-limit, 0.0, limit)]
     made = []
     for place, model in enumerate(found.models[1:], 1):
         bars = []
@@ -65,18 +65,18 @@ def panels(found: ModelComparison) -> list[ForestPanel]:
                 continue
             one, label = cell.change, f"{line.title}, {line.data}" if several else line.title
             ends = f"{100 * one.difference:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
-            low, high, at = (_at(value, limit) for value in (one.low, one.high, one.difference))
+            low, high, at = (_bar_position(value, limit) for value in (one.low, one.high, one.difference))
             bars.append(ForestBar(label, low, high, at, cell.said, f"{model.name}, {label}: {ends}, {cell.said}"))
         if bars:
             made.append(ForestPanel(model.name, bars, ticks))
     return made
 
 
-def _at(value: float, limit: float) -> float:
+def _bar_position(value: float, limit: float) -> float:
     return round(LEFT + (value + limit) / (2 * limit) * (RIGHT - LEFT), 1)
 
 
-def write_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
+def write_forest_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
     """Write the differences from the reference as a picture, one panel per model, as SVG or PDF by the file's ending.
 
     UsageError for any other ending, without matplotlib, and if nothing is paired.
@@ -118,5 +118,5 @@ def write_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -
         figure.supxlabel(
             f"difference from {names.get(found.first.name, found.first.name)} in points, 95% interval", fontsize=8
         )
-        with into(path.parent), write_whole(path) as file:
+        with writable_folder(path.parent), write_whole(path) as file:
             figure.savefig(file, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -12,7 +12,7 @@ from typing import Any
 from encheck.errors import UsageError, unknown_name_message
 from encheck.gating.comparison import run_scores
 from encheck.gating.pairing import ModelScores
-from encheck.reporting.profile import headlines
+from encheck.reporting.profile import headline_rows
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, full_name, measured_in_shards
 from encheck.run_file import ModelEntry, Result, RunFile
@@ -68,17 +68,19 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
     found: list[Run] = []
     for folder in folders:
         results, items = read_run(folder)
-        found += [(folder.resolve().name, m.label, results, items) for m in in_named_order(results) if not m.error]
-    found = _merged(found)
+        found += [
+            (folder.resolve().name, m.label, results, items) for m in models_in_command_order(results) if not m.error
+        ]
+    found = _merge_runs(found)
     if not 2 <= len(found) <= MAX_MODELS:
         raise UsageError(f"the runs hold {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
-    names = names_of([(run, label) for run, label, _, _ in found])
-    models = [model_of(name, label, run, items, folder=folder)
+    names = distinct_names([(run, label) for run, label, _, _ in found])
+    models = [compared_model(name, label, run, items, folder=folder)
               for name, (folder, label, run, items) in zip(names, found, strict=True)]  # fmt: skip
-    return models if reference is None else _first(reference, models)
+    return models if reference is None else _with_reference_first(reference, models)
 
 
-def _merged(found: Sequence[Run]) -> list[Run]:
+def _merge_runs(found: Sequence[Run]) -> list[Run]:
     """The runs, with whole runs of one fingerprint, label and setting merged."""
     merged: dict[Any, Run] = {}
     for place, label, results, items in found:
@@ -87,11 +89,11 @@ def _merged(found: Sequence[Run]) -> list[Run]:
         key = about.fingerprint, label, asked, place if results.first_look else ""
         cases = {str(row.case) for row in results.checks if row.model == label}
         own = {case: columns for case, columns in items.items() if case in cases}
-        merged[key] = _joined(merged[key], place, results, own) if key in merged else (place, label, results, items)
+        merged[key] = _join_runs(merged[key], place, results, own) if key in merged else (place, label, results, items)
     return [*merged.values()]
 
 
-def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
+def _join_runs(first: Run, place: str, results: RunFile, items: Items) -> Run:
     """Join two runs of the same model; UsageError if a shared figure differs."""
     there, label, known, kept = first
     data = {d.name: d for d in known.data}
@@ -116,7 +118,7 @@ def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
     return there, label, joined, {**items, **kept}
 
 
-def in_named_order(results: RunFile) -> list[ModelEntry]:
+def models_in_command_order(results: RunFile) -> list[ModelEntry]:
     """The models of a run in the order of its command: the first is the reference."""
     named = results.run.settings.models
     labels = [Path(one).name for one in named]
@@ -131,7 +133,7 @@ def read_run(folder: Path) -> tuple[RunFile, Items]:
     return results, items
 
 
-def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> ComparedModel:
+def compared_model(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> ComparedModel:
     """One model of a run, called `name`; leaves out cases measured in shards, whose items are a sample."""
     if sampled := measured_in_shards(results, items):
         said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
@@ -141,7 +143,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
     (own,) = (one for one in results.models if one.label == label)
     data = {d.name: d.fingerprint for d in results.data}
     editions = {d.name: d.version for d in results.data}
-    best = {(on, one): row for on in data for one, row in headlines(results, model=label, data=on).items()}
+    best = {(on, one): row for on in data for one, row in headline_rows(results, model=label, data=on).items()}
     look = ""
     if first := results.first_look:
         look = f"a first look at {first.clusters:,} of {first.of_clusters:,} clusters"
@@ -152,7 +154,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
     )  # fmt: skip
 
 
-def _first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedModel]:
+def _with_reference_first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedModel]:
     """The models with this one moved to the front: by its name here, else by a label or run that is unique."""
     for names in ([m.name for m in models], [m.label for m in models], [m.run for m in models]):
         if names.count(reference) == 1:
@@ -161,10 +163,10 @@ def _first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedMode
     raise UsageError(unknown_name_message("reference", reference, [m.name for m in models]))
 
 
-def names_of(models: Sequence[tuple[str, str]]) -> list[str]:
+def distinct_names(models: Sequence[tuple[str, str]]) -> list[str]:
     """A name for each (run, model): the model, with its run if two share it.
 
-    >>> names_of([("a", "m"), ("b", "m"), ("b", "n")])
+    >>> distinct_names([("a", "m"), ("b", "m"), ("b", "n")])
     ['m (a)', 'm (b)', 'n']
     """
     labels = [model for _, model in models]

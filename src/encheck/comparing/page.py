@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from encheck.comparing import forest, scatter
-from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyCell, PropertyLine, tallies
-from encheck.comparing.differences import CaseDifference, flips_count
+from encheck.comparing import benchmark_plot, forest
+from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyCell, PropertyLine, count_verdicts
+from encheck.comparing.differences import CaseDifference, has_item_flips
 from encheck.comparing.models import ComparedModel
 from encheck.errors import UsageError
 from encheck.gating import contamination
@@ -19,7 +19,7 @@ from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.gate.words import OF_THE_SPACE
 from encheck.reporting.html import page as html
 from encheck.reporting.text import pieces
-from encheck.reporting.view import printed, sentence
+from encheck.reporting.view import claim_sentence, format_figure
 from encheck.run_file import Result
 from encheck.scoring.item import parse_edits
 from encheck.system.terminal import make_visible
@@ -83,32 +83,37 @@ class WrongAlone:
     cards: Sequence[FlipCard]
 
 
-def render(found: ModelComparison) -> str:
+def render_comparison(found: ModelComparison) -> str:
     """The page: the matrix, the checks of each property, the pictures, and the flips."""
-    ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_properties(found)))}
-    return html.page(
+    ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_property_names(found)))}
+    several = len({line.data for line in found.matrix}) > 1
+    groups = [
+        (f"{family}, {data}" if several else family, list(some))
+        for (data, family), some in groupby(found.matrix, key=lambda line: (line.data, line.family))
+    ]
+    return html.render_template(
         "compare.html",
-        verdict=banner(found),
+        verdict=comparison_banner(found),
         models=found.models,
         reference=found.first.name,
-        groups=_groups(found.matrix) + _health(found.models),
+        groups=groups + _health_lines(found.models),
         ids=ids,
-        details=_details(found),
+        details=_cases_by_property(found),
         shown={name: [line for line in found.matrix if line.property == name] for name in ids},
-        figures=_label,
-        tallies=list(tallies(found.matrix, found.models)),
+        figures=_metric_label,
+        tallies=list(count_verdicts(found.matrix, found.models)),
         signs=SIGNS,
-        panels=forest.panels(found),
+        panels=forest.forest_panels(found),
         size=forest,
-        dilemma=found.dilemma,
-        scatter=scatter.scatter(found.dilemma) if found.dilemma else None,
-        plot=scatter,
+        benchmarks=found.benchmark_plot,
+        scatter=benchmark_plot.scatter_layout(found.benchmark_plot) if found.benchmark_plot else None,
+        plot=benchmark_plot,
         caption=DILEMMA,
         alone=[one for model in found.models if (one := _wrong_alone(found, model))],
-        others=[_card(found, flip) for flip in found.flips if not flip.alone][:MOST_OTHERS],
+        others=[_flip_card(found, flip) for flip in found.flips if not flip.alone][:MOST_OTHERS],
         count=len(found.flips),
-        colour=_colour,
-        counts=flips_count,
+        colour=_difference_class,
+        counts=has_item_flips,
         whole=found.whole,
         looks=found.looks,
         contamination=list(contamination.contamination_lines(found.contamination)),
@@ -116,9 +121,9 @@ def render(found: ModelComparison) -> str:
     )
 
 
-def banner(found: ModelComparison) -> VerdictBanner:
+def comparison_banner(found: ModelComparison) -> VerdictBanner:
     """The number of properties in which each model, or the best of many, is better or worse than the reference."""
-    every = list(tallies(found.matrix, found.models))
+    every = list(count_verdicts(found.matrix, found.models))
     first = found.first.name
     of = f"{len(found.matrix)} {'property' if len(found.matrix) == 1 else 'properties'}"
     step = NextStep("A comparison decides nothing. Gate the model that you want to ship:", "encheck gate NEW OLD")
@@ -138,7 +143,7 @@ def banner(found: ModelComparison) -> VerdictBanner:
     return VerdictBanner("", "COMPARED", f"{best}{'; '.join(said)}", step=step)
 
 
-def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLine]]]:
+def _health_lines(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLine]]]:
     """Each model's figure in each check of the embedding space, without a sign: they are not computed from items."""
     rows: dict[tuple[str, str], Result] = {}
     for model in models:
@@ -151,36 +156,27 @@ def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLin
     for (case, metric), row in rows.items():
         own = [next((r for r in m.rows if (r.case.of_any_model, r.metric) == (case, metric)), None) for m in models]
         cells = tuple(
-            PropertyCell(*one.numbers, one.n, one.clusters, figure=printed(metric, one.numbers[0]))
+            PropertyCell(*one.numbers, one.n, one.clusters, figure=format_figure(metric, one.numbers[0]))
             if one and one.low is not None
             else None
             for one in own
         )
         kind = "rate" if metric == recall_at_1.name else metric
-        plain = OF_THE_SPACE.get(kind, _label(metric)).lower()
+        plain = OF_THE_SPACE.get(kind, _metric_label(metric)).lower()
         name = f"{plain}, {row.data}" if several else plain
         lines.append(PropertyLine(name, HEALTH, row.data, row.check, row.level, metric, "", None, None, "", cells))
     return [("health of the space, each with its own interval", lines)] if lines else []
 
 
-def _properties(found: ModelComparison) -> Iterator[str]:
+def _property_names(found: ModelComparison) -> Iterator[str]:
     """The properties, those of the matrix first."""
     yield from (line.property for line in found.matrix)
     yield from (d.property for some in found.differences.values() for d in some)
 
 
-def _groups(lines: Sequence[PropertyLine]) -> list[tuple[str, list[PropertyLine]]]:
-    """The lines of each family under its name, with the data if there are several."""
-    several = len({line.data for line in lines}) > 1
-    return [
-        (f"{family}, {data}" if several else family, list(some))
-        for (data, family), some in groupby(lines, key=lambda line: (line.data, line.family))
-    ]
-
-
-def _details(found: ModelComparison) -> dict[str, list[CaseRows]]:
+def _cases_by_property(found: ModelComparison) -> dict[str, list[CaseRows]]:
     """The cases of each property, in the order of the page."""
-    cases: dict[str, list[CaseRows]] = {name: [] for name in _properties(found)}
+    cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(found)}
     first = {d.case: d for some in found.differences.values() for d in some}
     by_case = {name: {d.case: d for d in some} for name, some in found.differences.items()}
     for case, d in first.items():
@@ -191,15 +187,15 @@ def _details(found: ModelComparison) -> dict[str, list[CaseRows]]:
     return cases
 
 
-def _label(figure: str) -> str:
+def _metric_label(figure: str) -> str:
     """A metric in words; its name if encheck does not know it."""
     try:
-        return find_metric(figure).label or sentence(figure)
+        return find_metric(figure).label or claim_sentence(figure)
     except UsageError:
-        return sentence(figure)
+        return claim_sentence(figure)
 
 
-def _colour(d: CaseDifference) -> str:
+def _difference_class(d: CaseDifference) -> str:
     """Whether a single difference is better or worse; empty if it is not clear."""
     if not d.is_clear or not is_higher_better(d.figure):
         return ""
@@ -217,11 +213,11 @@ def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | N
             shown.append(flip)
     counts = {name: sum(f.property == name for f in mine) for name in sorted({f.property for f in mine})}
     most = sorted(counts.items(), key=lambda one: -one[1])
-    return WrongAlone(model.name, len(mine), most, [_card(found, one) for one in shown])
+    return WrongAlone(model.name, len(mine), most, [_flip_card(found, one) for one in shown])
 
 
-def _card(found: ModelComparison, flip: Flip) -> FlipCard:
-    """An item with its edits marked, and its similarities under a model that errs and a model that does not."""
+def _flip_card(found: ModelComparison, flip: Flip) -> FlipCard:
+    """Return an item with its edits marked, and its similarities under a model that is wrong and one that is right."""
     models = {m.name: m for m in found.models}
     scored = []
     for model in (models[flip.wrong[0]], models[flip.right[0]]):

@@ -32,7 +32,7 @@ from encheck.metrics.nonobvious import (
     threshold_figure,
 )
 from encheck.metrics.thresholds import predict_by_cluster_folds
-from encheck.reporting.failures import rounded
+from encheck.reporting.failures import rounded_figure
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
 from encheck.scoring.pairs import CELLS, Scope, SentencePair, classify_difficulty
@@ -69,9 +69,9 @@ def read_predictions(path: Path) -> Predictions:
             raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
         fields = lines[0][1].split()
         if len(fields) == 5 and binary_label_or_none(fields[4]) is not None:
-            return _run(path, lines)
+            return _read_ranked_run(path, lines)
         if len(fields) == 6 and fields[1].upper() in ("Q0", "0"):
-            return _run(path, lines, of_trec=True)
+            return _read_ranked_run(path, lines, of_trec=True)
     columns, named = read_table(path, STRICT)
     rows = list(named)
     names = set(columns)
@@ -83,14 +83,14 @@ def read_predictions(path: Path) -> Predictions:
         if columns.count(name) > 1:
             raise DataError(f"{path}:1: two columns are called {name!r}: rename one of them")
     predicted, scores = (
-        np.array([_number(path, number, convert, row.get(name)) for number, row in rows], float)
+        np.array([_checked_number(path, number, convert, row.get(name)) for number, row in rows], float)
         if name in names else None
-        for name, convert in (("prediction", _label), ("score", _score))
+        for name, convert in (("prediction", _checked_label), ("score", _checked_score))
     )  # fmt: skip
     return Predictions(path, predicted, scores)
 
 
-def _run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False) -> Predictions:
+def _read_ranked_run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False) -> Predictions:
     keys, scores, predicted = [], [], []
     count, candidate, score = (6, 2, 4) if of_trec else (5, 1, 3)
     for number, line in lines:
@@ -99,29 +99,29 @@ def _run(path: Path, lines: Iterable[tuple[int, str]], *, of_trec: bool = False)
             layout = LAYOUTS.split("lines of ")[2 if of_trec else 1].partition(";")[0]
             raise DataError(f"{path}:{number}: {len(fields)} fields, but should be {count}: {layout}")
         keys.append(f"{fields[0]}/{fields[candidate]}")
-        scores.append(_number(path, number, _score, fields[score]))
-        predicted += [] if of_trec else [_number(path, number, _label, fields[4])]
+        scores.append(_checked_number(path, number, _checked_score, fields[score]))
+        predicted += [] if of_trec else [_checked_number(path, number, _checked_label, fields[4])]
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         raise DataError(f"{path} has {len(twice)} candidates more than once; the first is {twice[0]}")
     return Predictions(path, None if of_trec else np.array(predicted, float), np.array(scores, float), tuple(keys))
 
 
-def _number(path: Path, number: int, convert: Callable[[object], float], value: object) -> float:
+def _checked_number(path: Path, number: int, convert: Callable[[object], float], value: object) -> float:
     try:
         return float(convert(value))
     except ValueError as error:
         raise DataError(f"{path}:{number}: {error}") from error
 
 
-def _label(value: object) -> int:
+def _checked_label(value: object) -> int:
     label = binary_label_or_none(value)
     if label is None:
         raise ValueError(f"the prediction is {value!r:.60}, but should be 1 or 0 (true or false)")
     return label
 
 
-def _score(value: object) -> float:
+def _checked_score(value: object) -> float:
     try:
         score = float(str(value))
     except ValueError:
@@ -131,7 +131,7 @@ def _score(value: object) -> float:
     return score
 
 
-def aligned(
+def align_predictions(
     predictions: Predictions, pairs: Sequence[SentencePair], *, split: str | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """(indices of the predicted pairs, indices of their predictions), in the order of the pairs.
@@ -143,7 +143,7 @@ def aligned(
     if not len(chosen):
         raise UsageError(no_pair_message(split, {p.split for p in pairs}))
     if predictions.keys:
-        return _by_ids(predictions, pairs, chosen)
+        return _align_by_ids(predictions, pairs, chosen)
     column = predictions.predicted if predictions.predicted is not None else predictions.scores
     rows = 0 if column is None else len(column)
     if rows != len(chosen):
@@ -155,7 +155,7 @@ def aligned(
     return chosen, np.arange(rows)
 
 
-def _by_ids(
+def _align_by_ids(
     predictions: Predictions, pairs: Sequence[SentencePair], chosen: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     row_of = {key: row for row, key in enumerate(predictions.keys)}
@@ -182,7 +182,7 @@ class ScoredPredictions:
     excluded: int
 
 
-def score(
+def score_predictions(
     predictions: Predictions,
     dataset: Dataset,
     *,
@@ -196,7 +196,7 @@ def score(
     `threshold` turns the file's scores into predictions and overrides the file's own. If it has none and no threshold
     is given, one is chosen as the checks do: the best F1 on the other folds of ten that keep clusters whole.
     """
-    at, rows = aligned(predictions, dataset.pairs, split=split)
+    at, rows = align_predictions(predictions, dataset.pairs, split=split)
     labelled = np.array([dataset.pairs[i].label is not None for i in at], bool)
     excluded, at, rows = int((~labelled).sum()), at[labelled], rows[labelled]
     if not len(at):
@@ -208,15 +208,15 @@ def score(
     scores = PairScores(
         given[rows], np.array([p.label for p in pairs], np.int8), resampler, Scale(0.0), items=tuple(pairs)
     )
-    predicted, params = _predicted(predictions, rows, scores, threshold)
+    predicted, params = _predicted_labels(predictions, rows, scores, threshold)
     cases = PredictedPairs(
         scores, classify_difficulty(pairs, scope=scope), predicted, {"median_scope": str(scope), **params}
     )
-    figures = tuple(_figures(cases, ranked=predictions.scores is not None))
-    return ScoredPredictions(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
+    figures = tuple(_prediction_figures(cases, ranked=predictions.scores is not None))
+    return ScoredPredictions(cases, figures, {e.metric: _baseline_figures(cases, e.metric) for e in figures}, excluded)
 
 
-def _predicted(
+def _predicted_labels(
     predictions: Predictions, rows: NDArray[np.intp], scores: PairScores, threshold: float | None
 ) -> tuple[NDArray[np.float64], dict[str, float | str]]:
     if threshold is not None:
@@ -234,7 +234,7 @@ def _predicted(
     return chosen.predicted, chosen.params
 
 
-def _figures(cases: PredictedPairs, *, ranked: bool) -> Iterator[Estimate]:
+def _prediction_figures(cases: PredictedPairs, *, ranked: bool) -> Iterator[Estimate]:
     there = {i for i, name in enumerate(CELLS) if cases.difficulty.counts[name]}
     yield from (
         threshold_figure(cases, name=name) for name, (cells, _) in RULES.items() if name == "f1" or there >= {*cells}
@@ -245,7 +245,7 @@ def _figures(cases: PredictedPairs, *, ranked: bool) -> Iterator[Estimate]:
         yield mean_average_precision(cases)
 
 
-def _baselines(cases: PredictedPairs, metric: str) -> dict[str, float]:
+def _baseline_figures(cases: PredictedPairs, metric: str) -> dict[str, float]:
     """The figures of always 1, always 0 and a coin; for rankings, those of a random order."""
     if metric == "auc_n":
         return {"random": 0.5}
@@ -274,7 +274,7 @@ def random_average_precision(candidates: int, relevant: int, *, depth: int = 10)
     return found
 
 
-def lines(scored: ScoredPredictions) -> Iterator[str]:
+def prediction_lines(scored: ScoredPredictions) -> Iterator[str]:
     """The table, line by line."""
     cells = ", ".join(f"{name} {count}" for name, count in scored.cases.difficulty.counts.items())
     yield f"{len(scored.cases.predicted)} pairs ({cells}), {scored.cases.predicted.mean():.1%} predicted positive"
@@ -285,14 +285,14 @@ def lines(scored: ScoredPredictions) -> Iterator[str]:
         yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
     rows = [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in CONSTANT_PREDICTIONS))]
     for e in scored.figures:
-        _, low, high = rounded(e.value, e.low, e.high)
+        _, low, high = rounded_figure(e.value, e.low, e.high)
         beside = (scored.baselines[e.metric].get(name) for name in CONSTANT_PREDICTIONS)
         constant = ("-" if x is None or np.isnan(x) else f"{x + 0.0:.3f}" for x in beside)
         rows.append((e.metric, f"{e.value + 0.0:.4f} [{low}, {high}]", str(e.n), str(e.clusters), *constant))
     yield from table(rows)
 
 
-def write(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
+def write_scored_predictions(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
     """Write the figures to a JSON file, with the cells' sizes and the medians; UsageError if writing fails.
 
     Missing figures are null.

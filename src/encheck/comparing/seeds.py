@@ -19,14 +19,14 @@ from encheck.gating.replicates import WHAT_IT_IS, check_replicates, compare_chec
 from encheck.gating.types import DEFAULT, Noise
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
-from encheck.reporting.view import sentence
+from encheck.reporting.view import claim_sentence
 from encheck.run_file import RunFile
 
 ITS_OWN = ("vectors",)  # fields of a model's entry that differ between seeds or data
 
 
 @dataclass(frozen=True)
-class Spread:
+class SeedSpread:
     """One figure over `k` checkpoints: mean, its standard error (sample deviation / root k), least, greatest."""
 
     check: str
@@ -41,14 +41,14 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class OverSeeds:
+class SeedComparison:
     """The spread of each figure, and the seed noise of the gate rows; None if no row gives it."""
 
-    spreads: tuple[Spread, ...]
+    spreads: tuple[SeedSpread, ...]
     noise: Noise | None = None
 
 
-def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeeds:
+def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedComparison:
     """Every figure that decides (or all of them) over all models of the runs.
 
     UsageError for fewer than two models, a repeated model, different data under one name, and models that
@@ -71,12 +71,12 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
                         "checkpoint counts once"
                     )
                 of_key[fingerprint] = row.value, f"{row.model} of {folder}"
-    checkpoints = _checkpoints(runs)
+    checkpoints = _read_checkpoints(runs)
     if len(checkpoints) < 2:
         raise UsageError(f"the runs hold {len(checkpoints)} model: give those of several seeds")
     first, *others = checkpoints
     for count, other in enumerate(others, 1):
-        _refuse_another(other, checkpoints[:count])
+        _refuse_another_training(other, checkpoints[:count])
     try:
         sides = check_replicates(first.side, {one.place: one.side for one in others}, of=first.place, option="")
     except BaselineError as error:
@@ -87,8 +87,8 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
         some = [value for value, _ in of_key.values()]
         if len(some) > 1:
             of_mean = statistics.stdev(some) / len(some) ** 0.5
-            spreads.append(Spread(*key, len(some), statistics.mean(some), of_mean, min(some), max(some)))
-    return OverSeeds(tuple(spreads), pool_seed_noise(pairs, replicates=len(others)))
+            spreads.append(SeedSpread(*key, len(some), statistics.mean(some), of_mean, min(some), max(some)))
+    return SeedComparison(tuple(spreads), pool_seed_noise(pairs, replicates=len(others)))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class _Checkpoint:
     side: ModelScores
 
 
-def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
+def _read_checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
     """The models of the runs, each once; UsageError for a run without items."""
     found: dict[str, _Checkpoint] = {}
     for folder, results in runs:
@@ -127,7 +127,7 @@ def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
     return list(found.values())
 
 
-def _refuse_another(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
+def _refuse_another_training(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
     """UsageError for a checkpoint that cannot be a further seed of the same training."""
     first = known[0]
     for name in sorted({*first.design, *one.design}):
@@ -157,11 +157,11 @@ def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
                 )
 
 
-def lines(found: OverSeeds) -> Iterator[str]:
+def seed_lines(found: SeedComparison) -> Iterator[str]:
     """The table on the terminal, with a warning if the models differ by more than seeds should."""
     head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
-        (sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
+        (claim_sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
          f"{s.least:.4f}", f"{s.greatest:.4f}", str(s.k))
         for s in found.spreads
     ]  # fmt: skip

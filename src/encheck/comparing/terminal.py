@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from encheck.comparing.comparison import NO_EVIDENCE, Compared, ModelComparison, PropertyCell, tallies
-from encheck.comparing.differences import CaseDifference, flips_count
+from encheck.comparing.comparison import NO_EVIDENCE, Compared, ModelComparison, PropertyCell, count_verdicts
+from encheck.comparing.differences import CaseDifference, has_item_flips
 from encheck.gating import contamination
 from encheck.metrics import find_metric
 from encheck.reporting.text import percent, table
-from encheck.reporting.view import printed, sentence
+from encheck.reporting.view import claim_sentence, format_figure
 from encheck.verdict import MIN_CLUSTERS
 
 SIGNS: Mapping[Compared, str] = {
@@ -22,22 +22,22 @@ SIGNS: Mapping[Compared, str] = {
 MAX_HEAD = 12  # characters of a model's name above its column; longer names are numbered
 
 
-def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
+def comparison_lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
     """The matrix, its summary, and the flipped items; with `everything` each check of every model."""
     yield from found.looks
     if found.matrix:
-        yield from _matrix(found)
+        yield from _matrix_lines(found)
     if everything or not found.matrix:
-        yield from _checks(found)
-    if found.dilemma:
-        dilemma = found.dilemma  # benchmark and behaviour of each model, and their relation
-        yield f"benchmark: {dilemma.benchmark}; behaviour: {dilemma.behaviour}"
+        yield from _check_lines(found)
+    if found.benchmark_plot:
+        plot = found.benchmark_plot
+        yield f"benchmark: {plot.benchmark}; behaviour: {plot.behaviour}"
         rows = [
             (p.model, *(f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in (p.benchmark, p.behaviour)))
-            for p in dilemma.points
+            for p in plot.points
         ]
         yield from table([("model", "benchmark [95% CI]", "behaviour [95% CI]"), *rows])
-        yield dilemma.words
+        yield plot.words
         yield ""
     yield from contamination.contamination_lines(found.contamination)
     if found.whole and (everything or not found.matrix):
@@ -46,7 +46,7 @@ def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
         yield from table([heads, *map(tuple, found.whole)])
 
 
-def _matrix(found: ModelComparison) -> Iterator[str]:
+def _matrix_lines(found: ModelComparison) -> Iterator[str]:
     names = [m.name for m in found.models]
     heads = names if max(map(len, names)) <= MAX_HEAD else [str(i) for i in range(1, len(names) + 1)]
     if heads != names:
@@ -55,7 +55,7 @@ def _matrix(found: ModelComparison) -> Iterator[str]:
     several = len({line.data for line in found.matrix}) > 1
     rows = [
         (f"{line.title}, {line.data}" if several else line.title,
-         "-" if line.chance is None else printed(line.figure, line.chance), *map(_cell_words, line.cells))
+         "-" if line.chance is None else format_figure(line.figure, line.chance), *map(_cell_words, line.cells))
         for line in found.matrix
     ]  # fmt: skip
     yield from table([("property", "chance", *heads), *rows])
@@ -63,16 +63,14 @@ def _matrix(found: ModelComparison) -> Iterator[str]:
     if any(cell and cell.adjusted is not None for line in found.matrix for cell in line.cells):
         yield "In brackets: the rate under weights that balance the surface (guessing gets 50%)"
     yield f"Certain differences from {found.first.name}, on the same items: + better, - worse, ~ cannot tell"
-    every = list(tallies(found.matrix, found.models))
+    every = list(count_verdicts(found.matrix, found.models))
     if any(counts["no evidence"] for _, counts in every):
         yield f"* no evidence: {NO_EVIDENCE}"
     for name, counts in every:
-        yield (
-            f"{name}: better in {counts['better']}, worse in {counts['worse']}{_named(found, name, 'worse')}, cannot "
-            f"tell in {counts['cannot tell']}"
-            + (f", no evidence in {counts['no evidence']}{_named(found, name, 'no evidence')}")
-            * bool(counts["no evidence"])
-        )
+        worse, doubtful = (_properties_with_verdict(found, name, said) for said in ("worse", "no evidence"))
+        line = f"{name}: better in {counts['better']}, worse in {counts['worse']}{worse}, "
+        line += f"cannot tell in {counts['cannot tell']}"
+        yield line + f", no evidence in {counts['no evidence']}{doubtful}" * bool(counts["no evidence"])
     alone = {m.name: sum(flip.alone == m.name for flip in found.flips) for m in found.models}
     if any(alone.values()):
         yield "wrong where every other model is right: " + ", ".join(f"{name} {n}" for name, n in alone.items())
@@ -87,8 +85,8 @@ def _cell_words(one: PropertyCell | None) -> str:
     return f"{one.figure} {SIGNS[one.said]}{adjusted}".rstrip()
 
 
-def _named(found: ModelComparison, model: str, said: Compared) -> str:
-    """A model's properties with this verdict, in brackets; empty if there are none."""
+def _properties_with_verdict(found: ModelComparison, model: str, said: Compared) -> str:
+    """The names of a model's properties with this verdict, in brackets; empty if there are none."""
     some = [
         line.title
         for line in found.matrix
@@ -98,7 +96,7 @@ def _named(found: ModelComparison, model: str, said: Compared) -> str:
     return f" ({', '.join(dict.fromkeys(some))})" if some else ""
 
 
-def _checks(found: ModelComparison) -> Iterator[str]:
+def _check_lines(found: ModelComparison) -> Iterator[str]:
     """A table of every check for each further model."""
     for name, differences in found.differences.items():
         if not differences:
@@ -117,7 +115,7 @@ def _checks(found: ModelComparison) -> Iterator[str]:
             "gained",
             "n (clusters)",
         )
-        yield from table([head, *(_cells(d, found.surface_of(d)) for d in differences)])
+        yield from table([head, *(_difference_cells(d, found.surface_of(d)) for d in differences)])
         clear = [d for d in differences if d.is_clear]
         better = sum(d.difference > 0 for d in clear)
         counts = f"{better} higher, {len(clear) - better} lower"
@@ -129,8 +127,16 @@ def _checks(found: ModelComparison) -> Iterator[str]:
         yield ""
 
 
-def _cells(d: CaseDifference, surface: str) -> tuple[str, ...]:
+def _difference_cells(d: CaseDifference, surface: str) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
-    flips = [str(len(f)) if flips_count(d) else "-" for f in (d.lost, d.gained)]
+    flips = [str(len(f)) if has_item_flips(d) else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", surface, change)
-    return (sentence(d.check), d.level, d.data, find_metric(d.figure).label, *values, *flips, f"{d.n} ({d.clusters})")
+    return (
+        claim_sentence(d.check),
+        d.level,
+        d.data,
+        find_metric(d.figure).label,
+        *values,
+        *flips,
+        f"{d.n} ({d.clusters})",
+    )

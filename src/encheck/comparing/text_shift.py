@@ -92,51 +92,55 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
     """
     both = (first, second)
     is_one_side = any(not data.pairs for data in both)
-    sides = _equal([one_side(data, seed) if is_one_side else singles(data) for data in both], texts, seed)
+    sides = _equal_samples(
+        [one_text_per_pair(data, seed) if is_one_side else distinct_texts(data) for data in both], texts, seed
+    )
     for data, side in zip(both, sides, strict=True):
-        if (clusters := _clusters(side)) < FEWEST_CLUSTERS:
+        if (clusters := _count_clusters(side)) < FEWEST_CLUSTERS:
             raise DataError(
                 f"the {len(side):,} texts drawn from {data.name} are in {clusters} clusters, but a comparison "
                 f"of texts needs {FEWEST_CLUSTERS}. Remedy: more text of the other set, or a larger --texts"
             )
-    split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
+    split = [[tokenize(one.texts[0]) for one in side] for side in sides]
     tokens = min(sum(map(len, some)) for some in split)
-    of_texts = [[_text_figures(Corpus(some, _folds(side, seed)), tokens)
+    of_texts = [[_text_figures(Corpus(some, _assign_folds(side, seed)), tokens)
                  for some, side in zip(split, sides, strict=True)]]  # fmt: skip
-    twos = _equal([pairs(data) for data in both], texts, seed)
-    number = len(twos[0]) if min(map(_clusters, twos)) >= FEWEST_CLUSTERS else 0
+    of_pairs = [{(pair.first, pair.second): pair.cluster for pair in data.pairs} for data in both]
+    samples = [[SampledText(two, cluster) for two, cluster in found.items()] for found in of_pairs]
+    twos = _equal_samples(samples, texts, seed)
+    number = len(twos[0]) if min(map(_count_clusters, twos)) >= FEWEST_CLUSTERS else 0
     if number:
-        of_texts.insert(0, [_pair_figures(side, _folds(side, seed)) for side in twos])
+        of_texts.insert(0, [_pair_figures(side, _assign_folds(side, seed)) for side in twos])
     measured = []
     for left, right in of_texts:
-        errors = np.hypot(_error(left.without), _error(right.without))
+        errors = np.hypot(_jackknife_error(left.without), _jackknife_error(right.without))
         freedom = min(len(left.without), len(right.without)) - 1
         measured += [(*row, freedom) for row in zip(left.names, left.whole, right.whole, errors, strict=True)]
-    rows = tuple(_measure(*row, count=len(measured)) for row in measured)
+    rows = tuple(_text_measure(*row, count=len(measured)) for row in measured)
     return TextShift(first.name, second.name, len(sides[0]), tokens, number, rows)
 
 
-def singles(data: Dataset) -> list[SampledText]:
+def distinct_texts(data: Dataset) -> list[SampledText]:
     """The distinct texts of a data set, each with its first cluster; DataError if there are few."""
     of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
-    return _distinct(data, chain(of_pairs, ((group.source, group.cluster) for group in data.groups)))
+    return _distinct_sample(data, chain(of_pairs, ((group.source, group.cluster) for group in data.groups)))
 
 
-def one_side(data: Dataset, seed: int) -> list[SampledText]:
-    """As above, with one text of each pair, the first by hash; for data without pairs, all texts."""
+def one_text_per_pair(data: Dataset, seed: int) -> list[SampledText]:
+    """Return one text of each pair, the first by hash, each with its cluster; for data without pairs, all texts."""
     if not data.pairs:
-        return singles(data)
+        return distinct_texts(data)
     chosen = (min((pair.first, pair.second), key=lambda text: content_hash(str(seed), text)) for pair in data.pairs)
-    return _distinct(data, zip(chosen, (pair.cluster for pair in data.pairs), strict=True))
+    return _distinct_sample(data, zip(chosen, (pair.cluster for pair in data.pairs), strict=True))
 
 
-def _distinct(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[SampledText]:
+def _distinct_sample(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[SampledText]:
     """Distinct texts of (text, cluster); DataError if there are few."""
     found: dict[str, str] = {}
     for text, cluster in texts:
         found.setdefault(text, cluster)
     drawn = [SampledText((text,), cluster) for text, cluster in found.items()]
-    if (clusters := _clusters(drawn)) < FEWEST_CLUSTERS:
+    if (clusters := _count_clusters(drawn)) < FEWEST_CLUSTERS:
         raise DataError(
             f"{data.name} holds {len(found):,} texts in {clusters} clusters, but a comparison of texts needs "
             f"{FEWEST_CLUSTERS} clusters. Remedy: name more text, as pairs:FILE or texts:FILE"
@@ -144,16 +148,10 @@ def _distinct(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[SampledTe
     return drawn
 
 
-def pairs(data: Dataset) -> list[SampledText]:
-    """The distinct pairs of a data set; empty for text without pairs."""
-    found = {(pair.first, pair.second): pair.cluster for pair in data.pairs}
-    return [SampledText(two, cluster) for two, cluster in found.items()]
-
-
-def tokens_of(text: str) -> Tokens:
+def tokenize(text: str) -> Tokens:
     """The lower-cased tokens of a text, with separate punctuation.
 
-    >>> tokens_of("It's 5 p.m.")
+    >>> tokenize("It's 5 p.m.")
     ('it', "'", 's', '5', 'p', '.', 'm', '.')
     """
     import_nltk()
@@ -162,11 +160,11 @@ def tokens_of(text: str) -> Tokens:
     return tuple(wordpunct_tokenize(text.lower()))
 
 
-def _clusters(drawn: Sequence[SampledText]) -> int:
+def _count_clusters(drawn: Sequence[SampledText]) -> int:
     return len({one.cluster for one in drawn})
 
 
-def _equal(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[list[SampledText]]:
+def _equal_samples(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[list[SampledText]]:
     """Equal numbers from both sides, at most `most` of each.
 
     The larger side is first cut to whole clusters (except the last), so that both are sampled equally densely:
@@ -174,15 +172,11 @@ def _equal(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[lis
     """
     size = min(map(len, sides))
     order = [sorted(side, key=lambda one: (content_hash(str(seed), one.cluster), one.texts)) for side in sides]
-    return [_drawn(side[:size], most, seed) for side in order]
+    # Chosen by hash with the seed, so independent of their order in the file.
+    return [sorted(side[:size], key=lambda one: content_hash(str(seed), *one.texts))[:most] for side in order]
 
 
-def _drawn(found: list[SampledText], size: int, seed: int) -> list[SampledText]:
-    """`size` of them, chosen by hash with the seed, so independent of their order in the file."""
-    return sorted(found, key=lambda one: content_hash(str(seed), *one.texts))[:size]
-
-
-def _folds(drawn: Sequence[SampledText], seed: int) -> Ints:
+def _assign_folds(drawn: Sequence[SampledText], seed: int) -> Ints:
     """The fold of each text; clusters stay whole and are dealt out in the order of their hash."""
     clusters = sorted({one.cluster for one in drawn}, key=lambda name: content_hash(str(seed), name))
     place = {name: i % min(FOLDS, len(clusters)) for i, name in enumerate(clusters)}
@@ -192,19 +186,19 @@ def _folds(drawn: Sequence[SampledText], seed: int) -> Ints:
 def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
     part = corpus.start(most)
     kinds = (
-        (("tokens per text",), corpus, lengths),
-        (tuple(f"Distinct-{n}" for n in range(1, DISTINCT_ORDERS + 1)), part, distinct),
-        (("Zipf",), part, zipf),
+        (("tokens per text",), corpus, mean_length),
+        (tuple(f"Distinct-{n}" for n in range(1, DISTINCT_ORDERS + 1)), part, distinct_ngrams),
+        (("Zipf",), part, zipf_exponent),
         (("Self-BLEU-4",), corpus, self_bleu),
     )
     names = tuple(chain.from_iterable(names for names, *_ in kinds))
     whole = np.concatenate([measure(of, None) for _, of, measure in kinds])
     folds = range(corpus.folds.max() + 1)
     without = np.stack([np.concatenate([measure(of, fold) for _, of, measure in kinds]) for fold in folds])
-    return _with_mean(JackknifeFigures(names, whole, without), "Distinct-")
+    return _insert_mean(JackknifeFigures(names, whole, without), "Distinct-")
 
 
-def _with_mean(figures: JackknifeFigures, start: str) -> JackknifeFigures:
+def _insert_mean(figures: JackknifeFigures, start: str) -> JackknifeFigures:
     """Insert the mean of the measures whose names begin with `start` after them."""
     at = [i for i, name in enumerate(figures.names) if name.startswith(start)]
     end = at[-1] + 1
@@ -227,7 +221,7 @@ class Corpus:
 
     @cached_property
     def grams(self) -> Mapping[int, Grams]:
-        """By order."""
+        """The n-grams of each order, from 1 to `ORDERS`."""
         return {n: Grams.of(self.tokens, n) for n in range(1, ORDERS + 1)}
 
     @cached_property
@@ -265,27 +259,27 @@ class Grams:
         return cls(entries[order, 0], entries[order, 1], counts[order])
 
     def left(self, stays: NDArray[np.bool_]) -> Grams:
-        """The entries of the kept texts."""
+        """Return the entries of the texts in the mask, shape [texts]."""
         there = stays[self.texts]
         return Grams(self.ids[there], self.texts[there], self.counts[there])
 
 
-def lengths(corpus: Corpus, fold: int | None) -> Floats:
+def mean_length(corpus: Corpus, fold: int | None) -> Floats:
     """Mean number of tokens per text, shape [1]."""
     return np.array([corpus.lengths[corpus.stays(fold)].mean()])
 
 
-def distinct(corpus: Corpus, fold: int | None) -> Floats:
+def distinct_ngrams(corpus: Corpus, fold: int | None) -> Floats:
     """Share of n-grams that are distinct, pooled over the texts, for orders 1 to 3; shape [3].
 
-    >>> distinct(Corpus([("a", "b"), ("a", "c")], np.array([0, 1])), None).round(2).tolist()
+    >>> distinct_ngrams(Corpus([("a", "b"), ("a", "c")], np.array([0, 1])), None).round(2).tolist()
     [0.75, 1.0, nan]
     """
     left = [corpus.grams[n].left(corpus.stays(fold)) for n in range(1, DISTINCT_ORDERS + 1)]
     return np.array([len(np.unique(one.ids)) / one.counts.sum() if len(one.ids) else np.nan for one in left])
 
 
-def zipf(corpus: Corpus, fold: int | None) -> Floats:
+def zipf_exponent(corpus: Corpus, fold: int | None) -> Floats:
     """The negative slope of log frequency over log rank for the most frequent tokens, shape [1]; NaN for one token."""
     grams = corpus.grams[1].left(corpus.stays(fold))
     counts = np.sort(np.bincount(grams.ids, grams.counts))[::-1][:ZIPF_TYPES]
@@ -307,14 +301,14 @@ def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
     logs, is_none = np.zeros(len(tokens)), np.zeros(len(tokens), bool)
     for n, grams in corpus.grams.items():
         left = grams.left(stays)
-        matches = np.bincount(left.texts, _clipped(left), len(tokens))
+        matches = np.bincount(left.texts, _clipped_counts(left), len(tokens))
         is_none |= (n == 1) & (matches == 0)
         logs += np.log(np.where(matches > 0, matches, SMOOTHED) / np.maximum(tokens - n + 1, 1)) / ORDERS
-    bleu = np.where(is_none, 0.0, _brevity(tokens, stays) * np.exp(logs))
+    bleu = np.where(is_none, 0.0, _brevity_penalties(tokens, stays) * np.exp(logs))
     return np.array([bleu[stays].mean()])
 
 
-def _clipped(grams: Grams) -> Ints:
+def _clipped_counts(grams: Grams) -> Ints:
     """The matched count of each entry's n-gram: its maximum count in any one other text."""
     starts = np.flatnonzero(np.diff(grams.ids, prepend=-1))
     sizes = np.diff(np.append(starts, len(grams.ids)))
@@ -325,7 +319,7 @@ def _clipped(grams: Grams) -> Ints:
     return np.minimum(grams.counts, most_elsewhere)
 
 
-def _brevity(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
+def _brevity_penalties(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
     """The brevity penalty of each text against the nearest length of another text, shape [n]."""
     known, counts = np.unique(tokens[stays], return_counts=True)
     penalties: dict[int, float] = {}
@@ -339,11 +333,11 @@ def _brevity(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
 
 
 def _pair_figures(drawn: Sequence[SampledText], folds: Ints) -> JackknifeFigures:
-    rows = np.array([pair_counts(*map(tokens_of, one.texts)) for one in drawn], dtype=np.float64)
+    rows = np.array([pair_counts(*map(tokenize, one.texts)) for one in drawn], dtype=np.float64)
     sums = np.stack([rows[folds == fold].sum(axis=0) for fold in range(folds.max() + 1)])
     names = (*(f"BLEU-{n}" for n in range(1, ORDERS + 1)), "Jaccard")
     without = np.stack([pair_measures(sums.sum(axis=0) - one) for one in sums])
-    return _with_mean(JackknifeFigures(names, pair_measures(sums.sum(axis=0)), without), "BLEU-")
+    return _insert_mean(JackknifeFigures(names, pair_measures(sums.sum(axis=0)), without), "BLEU-")
 
 
 def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
@@ -368,14 +362,14 @@ def pair_measures(sums: Floats) -> Floats:
     return np.array([*(penalty * np.exp(logs)), jaccard / count])
 
 
-def _error(without: Floats) -> Floats:
+def _jackknife_error(without: Floats) -> Floats:
     """The jackknife's standard error of each measure, shape [m] (Efron and Tibshirani 1993, equation 11.5)."""
     folds = len(without)
     error: Floats = np.sqrt((folds - 1) / folds * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
     return error
 
 
-def _measure(name: str, first: float, second: float, error: float, freedom: int, *, count: int) -> TextMeasure:
+def _text_measure(name: str, first: float, second: float, error: float, freedom: int, *, count: int) -> TextMeasure:
     from scipy.stats import t
 
     quantile: Callable[[float, int], float] = t.ppf
@@ -385,19 +379,19 @@ def _measure(name: str, first: float, second: float, error: float, freedom: int,
     return TextMeasure(name, float(first), float(second), float(difference), *ends, differs)
 
 
-def lines(found: TextShift) -> Iterator[str]:
+def text_shift_lines(found: TextShift) -> Iterator[str]:
     """Lines for the terminal: rates in percent, a star if the difference is certain."""
     on_pairs = (
         f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
     )
     yield f"{found.first} against {found.second}, {found.texts:,} texts of each{on_pairs}"
     head = ("measure", found.first, found.second, "difference [95% CI]", "")
-    yield from table([head, *(_cells(row) for row in found.measures)])
+    yield from table([head, *(_measure_cells(row) for row in found.measures)])
     certain = sum(row.differs for row in found.measures)
     yield f"  {certain} of {len(found.measures)} measures differ for certain (*: at 5% for all of them together)"
 
 
-def _cells(row: TextMeasure) -> tuple[str, ...]:
+def _measure_cells(row: TextMeasure) -> tuple[str, ...]:
     scale, digits = (100, 1) if row.name.startswith(IN_PERCENT) else (1, 1 if "tokens" in row.name else 3)
     first, second = (f"{scale * value:.{digits}f}" for value in (row.first, row.second))
     change = (f"{scale * value:+.{digits}f}" for value in (row.difference, row.low, row.high))

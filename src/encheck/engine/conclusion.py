@@ -37,10 +37,10 @@ from encheck.gating.replicates import (
 from encheck.gating.types import ExitCode, JudgementSummary, Noise, UnjudgedSearch
 from encheck.gating.unlabelled_search import JudgingPool, decide_by_judgements
 from encheck.options import Settings, settings_for_results
-from encheck.reporting.answers import asked_queries
+from encheck.reporting.answers import compared_queries
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
-from encheck.reporting.profile import printed_rows
+from encheck.reporting.profile import all_headline_rows
 from encheck.run_file import Reference, Role, RunFile
 from encheck.running.labels import model_labels
 from encheck.running.subject import Subject
@@ -187,7 +187,7 @@ def _judge_answers_by_people(
         return None
     every = recorder.items.table
     texts = dict(zip(every["item"].to_pylist(), every["source"].to_pylist(), strict=True))
-    questions = asked_queries(one, texts, recorder.documents[one.after.case])
+    questions = compared_queries(one, texts, recorder.documents[one.after.case])
     pool = JudgingPool(questions, settings.seed, found.delta, found.least, found.alpha)
     answers = unlabelled_search.read_judgements(unlabelled_search.judgements_path(settings.queries)).answers(pool.order)
     return decide_by_judgements(pool, answers, baseline=baseline)
@@ -204,10 +204,12 @@ def _conclude_gate(
     """The conclusion of a gate; a failed check, or data without any measurement, fails the run."""
     judged = relative_to_here(unlabelled_search.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
-    gate = record.with_texts(weighed, options.inconclusive, shown)
-    rows, declared = printed_rows(results, next(iter(model_labels(settings.models)))), results.declarations
+    gate = record.gate_with_texts(weighed, options.inconclusive, shown)
+    rows, declared = all_headline_rows(results, next(iter(model_labels(settings.models)))), results.declarations
     with_baselines = zip(gate.against, options.baselines, strict=True)
-    gate = replace(gate, against=tuple(record.with_figures(one, rows, base, declared) for one, base in with_baselines))
+    gate = replace(
+        gate, against=tuple(record.add_printed_figures(one, rows, base, declared) for one, base in with_baselines)
+    )
     first = options.baselines[0]
     figures = {key: first.figure(row.case.of_any_model, row.figure) for key, row in recorder.rows.items()}
     beside = {key: figure for key, figure in figures.items() if figure}
@@ -265,7 +267,7 @@ def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator
     baselines = list(shipped_baselines(results))
     for model in results.models if baselines else ():
         side, parent = run_scores(results, recorder.items, model.label), recorder.parent_of(model.label)
-        rows = printed_rows(results, model.label)
+        rows = all_headline_rows(results, model.label)
         if parent and parent.label not in SHIPPED:
             scores = recorder.parent_scores.items()
             items = {case: {**recorder.items[case], **table.to_pydict()} for case, table in scores}

@@ -105,8 +105,8 @@ def write_report(
         write_results(place, results)
         write_items(place, items)
         write_answers(place, searched, items, documents)
-        write_text(place / "summary.md", markdown.render(results, items))
-        write_text(place / "report.html", html.render(results, items, folder=place))
+        write_text(place / "summary.md", markdown.render_summary(results, items))
+        write_text(place / "report.html", html.render_run(results, items, folder=place))
         if results.gate is not None:
             write_unjudged(place, results.gate)
             write_text(place / GATE, page.render_gate(results, results.gate))

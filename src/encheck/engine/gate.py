@@ -83,9 +83,9 @@ class GateResult:
         return self.decision.partial
 
     def __str__(self) -> str:
-        from encheck.reporting.gate.words import headline
+        from encheck.reporting.gate.words import gate_headlines
 
-        return "\n".join(headline(self.results.raw.gate)) if self.results.raw.gate else ""
+        return "\n".join(gate_headlines(self.results.raw.gate)) if self.results.raw.gate else ""
 
 
 def gate(
@@ -507,7 +507,7 @@ def _decide_from_run(
         gate_against_baseline(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
         for b in how.baselines
     ]
-    gate = record.with_texts(weighed, how.inconclusive, record.GateEvidence(results.items))
+    gate = record.gate_with_texts(weighed, how.inconclusive, record.GateEvidence(results.items))
     is_broken = any(row.verdict == "error" for row in results.rows)
     code: ExitCode = gate.exit_code or (1 if is_broken else 5 if results.exit_code == 5 else 0)
     gate = replace(gate, exit_code=code)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.reporting.item_table import item_table
+from encheck.reporting.formats import items_with_outcomes
 from encheck.reporting.text import table
 from encheck.run_file import Result, RunFile
 from encheck.scoring.run_items import RunItems
@@ -77,7 +77,7 @@ class Results:
         (similarities as the model gives them), and `won`: 1, 0, 0.5 for a tie, null if an item does not compare two
         scores.
         """
-        return item_table(self.raw, self.items)
+        return items_with_outcomes(self.raw, self.items)
 
     def to_frame(self) -> Any:
         """The items as a pandas DataFrame; UsageError if pandas is not installed. Not for training."""
@@ -102,7 +102,7 @@ class Results:
         from encheck.reporting.html import page
         from encheck.reporting.results import write_named
 
-        write_named(Path(path), page.render(self.raw, self.items, folder=Path(path).parent))
+        write_named(Path(path), page.render_run(self.raw, self.items, folder=Path(path).parent))
         return Path(path)
 
     @property

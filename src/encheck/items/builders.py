@@ -384,7 +384,7 @@ def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outc
     if near is None or far is None or mirror is None:
         is_in_probes = phenomenon in all_phenomena() and all_phenomena()[phenomenon].in_probes
         needs = NEEDS_PROBES if is_in_probes else NEEDS_OWN_TEXT
-        return MissingNeed(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
+        return MissingNeed("no group for both directions was written for this sentence", needs=needs)
 
     first = CrossedSide(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
     sides = (first, CrossedSide(mirror.text, far.text, near.text))

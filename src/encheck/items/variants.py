@@ -19,6 +19,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.probes import PAIRED
 from encheck.errors import CheckError, DataError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, as_named_generator, listing_name
+from encheck.generators.phenomenon import relation_title
 from encheck.language.english import English, MissingParses
 from encheck.statistics.draws import Draws
 from encheck.system.memory import without_collection
@@ -149,11 +150,11 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
     if isinstance(found, str):
         return found
     if found is None:
-        return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
+        return f"no {relation_title(generator.__name__)}" + (f" of {level} words" if level > 1 else "")
     if problem := _variant_fault(found, group.source):
         raise CheckError(f"{_generator_in_words(generator)} {problem}, for the sentence {group.source!r}")
     if found.text == group.source and not isinstance(found, PublishedVariant):
-        return f"{generator.__name__} equals its source"
+        return f"{generator.__name__.replace('_', ' ')} equals its source"
     return found
 
 

@@ -89,9 +89,9 @@ def attach_measurements(report: Any, item: pytest.Item, call: pytest.CallInfo[No
     model = judgement.case.model
     report.encheck_failed_model = model if report.failed and evaluation.bench.subjects[model].error else ""
     if item.config.getoption("htmlpath", None) is not None:
-        from encheck.reporting.html.fragment import fragment
+        from encheck.reporting.html.fragment import check_fragment
 
-        content = fragment(found.rows, {} if found.items is None else found.items.to_pydict())
+        content = check_fragment(found.rows, {} if found.items is None else found.items.to_pydict())
         extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
         report.extras = [*getattr(report, "extras", []), extra]
 

@@ -2,7 +2,7 @@
 
 answers.parquet has a row per query: `case`, `data`, `item`, `query`, `weight`, `cluster`, and the ids of the first ten
 documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has `data`, `id`
-and `text` of each document named there. `disagreements` and `asked_in` read both.
+and `text` of each document named there. `read_disagreements` and `read_compared_queries` read both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from encheck.errors import UsageError
 from encheck.gating.comparison import LogAnswers
 from encheck.gating.types import ChangedQuery, Gate
 from encheck.gating.unlabelled_search import JudgingQuery
-from encheck.reporting.gate.record import in_a_line
+from encheck.reporting.gate.record import on_one_line
 from encheck.scoring.documents import Answers
 from encheck.system import files
 from encheck.system.documents import parquet_table
@@ -54,7 +54,7 @@ class Disagreement:
     @property
     def changed(self) -> ChangedQuery:
         """The query and both answers, each on one line."""
-        return ChangedQuery(*map(in_a_line, (self.query, self.before.text, self.after.text)))
+        return ChangedQuery(*map(on_one_line, (self.query, self.before.text, self.after.text)))
 
 
 def write_answers(
@@ -72,49 +72,49 @@ def write_answers(
     texts = {
         name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
     }
-    rows = [row for one in searched for row in _rows(one, texts, documents[one.after.case])]
+    rows = [row for one in searched for row in _answer_rows(one, texts, documents[one.after.case])]
     named = {
         (one.after.data, id_): text for one in searched for id_, text in documents[one.after.case].values()
     }  # fmt: skip
-    _write(folder / ANSWERS, rows, COLUMNS)
-    _write(folder / DOCUMENTS, [dict(zip(OF_DOCUMENTS, (*key, named[key]), strict=True)) for key in sorted(named)],
-           OF_DOCUMENTS)  # fmt: skip
+    _write_parquet(folder / ANSWERS, rows, COLUMNS)
+    kept = [dict(zip(OF_DOCUMENTS, (*key, named[key]), strict=True)) for key in sorted(named)]
+    _write_parquet(folder / DOCUMENTS, kept, OF_DOCUMENTS)
 
 
 def write_unjudged(folder: Path, gate: Gate) -> None:
-    """Write the unjudged first answers of each search that they keep open, if there are any."""
+    """Write the first answers without a judgement that keep a search undecided, if there are any."""
     rows = [one for against in gate.against for row in against.rows for one in row.unjudged_answers]
     if rows:
         lines = dict.fromkeys("\t".join(map(safe_cell, (one.query, one.document_id, one.document))) for one in rows)
         files.write_text(folder / UNJUDGED, "\n".join(["query\tcorpus-id\tdocument", *lines]) + "\n")
 
 
-def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[JudgingQuery, ...]:
-    """The queries of a search with the first answers of both models; `texts` are the items' texts."""
+def compared_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[JudgingQuery, ...]:
+    """Return each query of a search with the hashes of both models' first answers; `texts` maps an item to its text."""
     firsts = zip(one.before.answers, one.after.answers, strict=True)
     rows = [[Answers.parse(text).first[0] for text in both] for both in firsts]
     columns = (one.after.items, one.after.weights, one.after.clusters, rows)
     return tuple(
-        _asked_query(item, weight, cluster, texts[item], *(documents[row][1] for row in both))
+        _compared_query(item, weight, cluster, texts[item], *(documents[row][1] for row in both))
         for item, weight, cluster, both in zip(*columns, strict=True)
     )
 
 
-def asked_queries_in(folder: Path) -> tuple[JudgingQuery, ...]:
-    """As above, from a gate's folder; UsageError as for `disagreements`."""
-    texts = _texts(folder)
+def read_compared_queries(folder: Path) -> tuple[JudgingQuery, ...]:
+    """Return what `compared_queries` made, read from a gate's folder; UsageError as in `read_disagreements`."""
+    texts = _read_documents(folder)
     return tuple(
-        _asked_query(row["item"], row["weight"], row["cluster"], row["query"],
+        _compared_query(row["item"], row["weight"], row["cluster"], row["query"],
                *(texts[row["data"], row[side][0]] for side in ("before", "after")))
-        for row in _read(folder / ANSWERS, COLUMNS)
+        for row in _read_parquet(folder / ANSWERS, COLUMNS)
     )  # fmt: skip
 
 
-def _asked_query(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> JudgingQuery:
+def _compared_query(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> JudgingQuery:
     return JudgingQuery(item, weight, cluster, *map(content_hash, (query, before, after)))
 
 
-def _rows(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:
+def _answer_rows(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:
     for i, item in enumerate(one.after.items):
         found = [
             [documents[row][0] for row in Answers.parse(side.answers[i]).first] for side in (one.before, one.after)
@@ -124,7 +124,7 @@ def _rows(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> It
         ), strict=True))  # fmt: skip
 
 
-def _write(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -134,13 +134,13 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), file, compression="zstd")
 
 
-def disagreements(folder: Path) -> Iterator[Disagreement]:
+def read_disagreements(folder: Path) -> Iterator[Disagreement]:
     """The queries of a gate's folder whose first answer changed, in the order of the log's items.
 
     UsageError if the folder has no answers, as for a run that is not a gate or has labelled data.
     """
-    texts = _texts(folder)
-    for row in _read(folder / ANSWERS, COLUMNS):
+    texts = _read_documents(folder)
+    for row in _read_parquet(folder / ANSWERS, COLUMNS):
         first = [row[side][0] for side in ("before", "after")]
         if first[0] != first[1]:
             before, after = (FirstAnswer(name, texts[row["data"], name]) for name in first)
@@ -149,17 +149,17 @@ def disagreements(folder: Path) -> Iterator[Disagreement]:
             )  # fmt: skip
 
 
-def _texts(folder: Path) -> dict[tuple[str, str], str]:
+def _read_documents(folder: Path) -> dict[tuple[str, str], str]:
     """The texts of the documents by data and id; UsageError if the two files do not match."""
-    found = {(row["data"], row["id"]): row["text"] for row in _read(folder / DOCUMENTS, OF_DOCUMENTS)}
-    named = {(row["data"], id_) for row in _read(folder / ANSWERS, COLUMNS) for s in ("before", "after")
+    found = {(row["data"], row["id"]): row["text"] for row in _read_parquet(folder / DOCUMENTS, OF_DOCUMENTS)}
+    named = {(row["data"], id_) for row in _read_parquet(folder / ANSWERS, COLUMNS) for s in ("before", "after")
              for id_ in row[s][:1]}  # fmt: skip
     if missing := sorted(named - found.keys()):
         raise UsageError(f"{folder / DOCUMENTS} lacks document {missing[0][1]!r} of {ANSWERS}. Run the gate again")
     return found
 
 
-def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+def _read_parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     if not path.exists():
         raise UsageError(
             f"{path.parent} has no {path.name}: it is not the folder of a gate on documents without labels. Make one "

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 
 from encheck.gating.types import Gate
 from encheck.reporting.gate import record
-from encheck.reporting.gate.rows import CHANGE, overview
+from encheck.reporting.gate.rows import CHANGE, gate_overview
 from encheck.reporting.gate.words import (
     NEW,
     GateLoss,
     GateStory,
-    asked_for,
+    deciding_judgements,
+    gate_headlines,
     gate_story,
-    headline,
     remedies_in_words,
     what_has_to_change,
 )
 from encheck.reporting.markdown import ENDED
-from encheck.reporting.text import code, escape_markdown, longest_ticks, one_line, shortest
+from encheck.reporting.text import cut_line, escape_markdown, inline_code, longest_backticks, one_line
 from encheck.run_file import RunEntry, RunFile
 from encheck.system.terminal import make_visible
 
@@ -52,14 +52,14 @@ class CommentPart:
     between: str = "\n"
 
 
-def comment(results: RunFile | None, *, made: str = "") -> str:
+def gate_comment(results: RunFile | None, *, made: str = "") -> str:
     """The comment: at most `LIMIT` UTF-16 units, with the verdict first.
 
     `results` is None if the run wrote none. `made` names the directory of a baseline that the run made because there
     was none.
     """
     if results is None or results.gate is None:
-        return fit_parts(list(_without_gate(results, made)))
+        return fit_parts(list(_parts_without_gate(results, made)))
     (candidate, *_) = [*(model.label for model in results.models), NEW]
     told = [gate_story(one, candidate=candidate) for one in results.gate.against]
     run = results.run
@@ -74,14 +74,14 @@ def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
     >>> fit_parts([CommentPart("a"), CommentPart("b", ["c", "d" * 200])], limit=150)
     'a\\n\\nb\\nc\\n\\nToo long for a comment: 1 more entry is left out here.\\n'
     """
-    room, out, dropped = limit - len(_too_long(10**9)), list[str](), 0
+    room, out, dropped = limit - len(_omission_note(10**9)), list[str](), 0
     for section in sections:
         text, left = _fit_part(section, room)
         dropped += left
         if text:
             out.append(text)
             room -= utf16_length(text) + 2
-    return "\n\n".join([*out, *([_too_long(dropped)] if dropped else [])]) + "\n"
+    return "\n\n".join([*out, *([_omission_note(dropped)] if dropped else [])]) + "\n"
 
 
 def utf16_length(text: str) -> int:
@@ -104,7 +104,7 @@ def _fit_part(section: CommentPart, room: int) -> tuple[str, int]:
     return section.between.join(filter(None, [section.start, *taken, section.end])), left
 
 
-def _too_long(count: int) -> str:
+def _omission_note(count: int) -> str:
     more = "1 more entry is" if count == 1 else f"{count} more entries are"
     return f"Too long for a comment: {more} left out here."
 
@@ -120,8 +120,8 @@ def markdown_line(text: str, *, most: int = MOST) -> str:
 
 def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
     """Texts as a code block, one per line, with leading spaces kept."""
-    found = [shortest(make_visible(line), most) for line in lines]
-    fence = "`" * max(3, longest_ticks("\n".join(found)) + 1)
+    found = [cut_line(make_visible(line), most) for line in lines]
+    fence = "`" * max(3, longest_backticks("\n".join(found)) + 1)
     return "\n".join([f"{fence}text", *found, fence])
 
 
@@ -130,13 +130,13 @@ def _bullet(text: str, *, most: int = MOST) -> str:
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", markdown_line(text, most=most))
 
 
-def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
+def _parts_without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
     """The sections of a run without a gate."""
     if made:
         yield CommentPart("## GATE: NO VERDICT. There was no baseline")
         yield CommentPart(
-            f"This run made one in {code(made)}. It is among the job's files. Commit it there and run the job again. "
-            "The model of this run should be the one that you use today."
+            f"This run made one in {inline_code(made)}. It is among the job's files. Commit it there and run the job "
+            "again. The model of this run should be the one that you use today."
         )
     elif results is None:
         yield CommentPart("## GATE: NO VERDICT. The run wrote no results")
@@ -152,35 +152,35 @@ def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
 
 def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iterator[CommentPart]:
     """The verdict with the answer, what to do, and other deciding facts."""
-    first, *more = headline(gate)
+    first, *more = gate_headlines(gate)
     word, _, reason = first.partition(". ")
     answers = [markdown_line(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
     reasons = [] if gate.outcome == "block" else [markdown_line(reason), *map(markdown_line, more)]
     yield CommentPart(f"## {markdown_line(word)}", [*answers, *filter(None, reasons)], between="\n\n")
     fails = gate.outcome == "pass" and run.exit_status
-    yield CommentPart(f"**What to do.** {FAILS if fails else TO_DO[gate.outcome]}", list(_ways(gate)))
+    yield CommentPart(f"**What to do.** {FAILS if fails else TO_DO[gate.outcome]}", list(_remedy_lines(gate)))
     if partial := gate.partial:
         named = ", ".join(map(markdown_line, partial.weighed[:20])) or "none"
         why = markdown_line(partial.why)
         yield CommentPart(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
-    yield from _dropped_in(gate)
+    yield from _change_parts(gate)
     if run.exit_status not in ENDED:
         notes = [_bullet(note) for note in run.notes]
         yield CommentPart(f"The run ended with an error (exit code {run.exit_status}):", notes)
 
 
-def _ways(gate: Gate) -> Iterator[str]:
+def _remedy_lines(gate: Gate) -> Iterator[str]:
     """The remedies for an inconclusive gate."""
     if gate.outcome != "inconclusive":
         return
     for against in gate.against:
         yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in remedies_in_words(against))
-        yield from (_bullet(asked_for(one), most=2 * MOST) for one in against.searches if one.asks)
+        yield from (_bullet(deciding_judgements(one), most=2 * MOST) for one in against.searches if one.asks)
     counts = "a part of the checks never passes" if gate.partial else "`--inconclusive` says what it counts as"
     yield f"- It counts as exit code {gate.exit_code}: {counts}."
 
 
-def _dropped_in(gate: Gate) -> Iterator[CommentPart]:
+def _change_parts(gate: Gate) -> Iterator[CommentPart]:
     """Whether stored vectors stay, whether a threshold in use still fits, and what has to change."""
     for against in gate.against:
         told = against.reindex.says if against.reindex else ""
@@ -205,7 +205,7 @@ def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPa
         yield CommentPart("", list(map(_loss_markdown, found.losses)), between="\n\n")
     for one in gate.against:
         yield from [CommentPart("Notes:", [_bullet(text) for text in one.notes])] if one.notes else []
-        if rows := overview(one):
+        if rows := gate_overview(one):
             summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
             head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
             start = "\n".join([f"<details><summary>{summary} against {markdown_line(one.baseline)}</summary>\n", *head])
@@ -217,23 +217,15 @@ def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPa
 def _loss_markdown(loss: GateLoss) -> str:
     """A loss: its amount, its meaning, and three examples."""
     means = f"{loss.figures} {loss.means}".strip()
-    lines = list(record.lost_lines(loss.row)) if loss.row else []
-    return "\n\n".join(
-        [
-            f"**{markdown_line(loss.title)}.** {markdown_line(means, most=2 * MOST)}".rstrip(),
-            *_lost_block(lines),
-        ]
-    )
-
-
-def _lost_block(lines: Iterable[str]) -> Iterator[str]:
-    """Lost items or queries, folded; empty if there are none."""
-    if found := [line.removeprefix("lost: ").removeprefix("changed: ") for line in lines]:
-        items = sum(not line.startswith(" ") for line in found)
+    lines = list(record.loss_lines(loss.row)) if loss.row else []
+    parts = [f"**{markdown_line(loss.title)}.** {markdown_line(means, most=2 * MOST)}".rstrip()]
+    if shown := [line.removeprefix("lost: ").removeprefix("changed: ") for line in lines]:
+        items = sum(not line.startswith(" ") for line in shown)
         summary = "one of them" if items == 1 else f"{items} of them"
-        yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"
+        parts.append(f"<details><summary>{summary}</summary>\n\n{fenced(shown)}\n\n</details>")
+    return "\n\n".join(parts)
 
 
 def _run_line(run: RunEntry) -> str:
     version = markdown_line(run.versions.get("encheck", "?"))
-    return f"{WHERE} The run, with encheck {version}: {code(run.command, most=2 * MOST)}"
+    return f"{WHERE} The run, with encheck {version}: {inline_code(run.command, most=2 * MOST)}"

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from encheck.datasets.dataset import Dataset, pair_fingerprint, pair_id
 from encheck.datasets.load import PairsInColumns
 from encheck.datasets.pair_table import count_clusters
 from encheck.items.catalogue import VariantListing
-from encheck.reporting.text import marked, table
+from encheck.reporting.text import mark_edits, table
 from encheck.scoring.crossed import Contrast
 from encheck.scoring.pairs import SentencePair
 from encheck.types import LanguageResources, content_hash
@@ -53,7 +54,7 @@ class PairsOverview:
 
 def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int) -> PairsOverview:
     """The overview of a loaded data set, with at most `most` sampled pairs per label."""
-    places = _DrawnPlaces([pair.label for pair in dataset.pairs], most, samples, seed)
+    places = _sample_rows([pair.label for pair in dataset.pairs], most, samples, seed)
     return PairsOverview(
         dataset.name,
         dataset.rows,
@@ -82,8 +83,8 @@ def overview_of_columns(found: PairsInColumns, *, most: int, samples: int, seed:
     for _, batch in held.batches():
         labels += batch.column("label").to_pylist()
         scores.append(batch.column("score").drop_null().to_numpy())
-    places = _DrawnPlaces(labels, most, samples, seed)
-    made = _PairsOfColumns(found, {*places.samples, *(at for some in places.drawn.values() for at in some)})
+    places = _sample_rows(labels, most, samples, seed)
+    pairs, fingerprint = _read_pairs(found, {*places.samples, *(at for some in places.drawn.values() for at in some)})
     counted = dict(sorted(Counter(map(str, labels)).items()))
     return PairsOverview(
         found.name,
@@ -95,63 +96,57 @@ def overview_of_columns(found: PairsInColumns, *, most: int, samples: int, seed:
         counted.get("1", 0),
         count_clusters(held, links),
         found.licence,
-        made.fingerprint,
-        {name: [made.pairs[at] for at in chosen] for name, chosen in places.drawn.items()},
+        fingerprint,
+        {name: [pairs[at] for at in chosen] for name, chosen in places.drawn.items()},
         places.is_drawn,
-        [made.pairs[at] for at in places.samples],
+        [pairs[at] for at in places.samples],
     )
 
 
-class _DrawnPlaces:
-    """The rows of the sampled pairs: some of each label, and some to show."""
+class _SampledRows(NamedTuple):
+    """Row numbers of sampled pairs: `drawn` of each label, `samples` to show. `is_drawn`: some rows were not drawn."""
 
-    def __init__(self, labels: Labels, most: int, samples: int, seed: int) -> None:
-        by_label = {
-            f"label {label}": np.flatnonzero(np.fromiter((one == label for one in labels), np.bool_, len(labels)))
-            for label in (1, 0)
-        }
-        whole = {name: places for name, places in by_label.items() if len(places)} or {"all": np.arange(len(labels))}
-        self.is_drawn = any(len(places) > most for places in whole.values())
-        self.drawn = {name: _draw_places(places, most, seed) for name, places in whole.items()}
+    drawn: dict[str, list[int]]
+    samples: list[int]
+    is_drawn: bool
+
+
+def _sample_rows(labels: Labels, most: int, samples: int, seed: int) -> _SampledRows:
+    """Draw at most `most` rows of each label, and `samples` rows to show."""
+    by_label = {
+        f"label {label}": np.flatnonzero(np.fromiter((one == label for one in labels), np.bool_, len(labels))).tolist()
+        for label in (1, 0)
+    }
+    whole = {name: rows for name, rows in by_label.items() if rows} or {"all": list(range(len(labels)))}
+    drawn = {}
+    for name, rows in whole.items():
         rng = random.Random(seed)  # noqa: S311 - no secret
-        self.samples = rng.sample(range(len(labels)), min(samples, len(labels)))
+        drawn[name] = [rows[at] for at in rng.sample(range(len(rows)), most)] if len(rows) > most else rows
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    shown = rng.sample(range(len(labels)), min(samples, len(labels)))
+    return _SampledRows(drawn, shown, any(len(rows) > most for rows in whole.values()))
 
 
-def _draw_places(places: NDArray[np.int64], most: int, seed: int) -> list[int]:
-    if len(places) <= most:
-        return list(map(int, places))
-    return [int(places[at]) for at in random.Random(seed).sample(range(len(places)), most)]  # noqa: S311 - no secret
-
-
-class _PairsOfColumns:
-    """The pairs of the `wanted` rows, and the fingerprint of all."""
-
-    def __init__(self, found: PairsInColumns, wanted: set[int]) -> None:
-        self.pairs: dict[int, SentencePair] = {}
-        digest, start = hashlib.sha256(), 0
-        for parts in self._parts(found, wanted):
-            digest.update(("\x00" * (start > 0) + "\x00".join(parts)).encode("utf-8", "surrogatepass"))
-            start += len(parts)
-        self.fingerprint = digest.hexdigest()[:16]
-
-    def _parts(self, found: PairsInColumns, wanted: set[int]) -> Iterator[list[str]]:
-        """The parts of each pair that enter the fingerprint, in batches."""
-        seen: Counter[str] = Counter()
-        for start, batch in found.pairs.table.batches():
-            may_repeat = found.pairs.links.may_repeat[start : start + batch.num_rows].tolist()
-            columns: Iterable[tuple[str, str, int | None, float | None]] = zip(
-                *(batch.column(name).to_pylist() for name in ("first", "second", "label", "score")), strict=True
-            )
-            parts = []
-            for at, (first, second, label, score) in enumerate(columns, start):
-                key = content_hash(first, second)
-                item = pair_id(found.name, key, seen[key] if may_repeat[at - start] else 0)
-                if may_repeat[at - start]:
-                    seen[key] += 1
-                parts.append(pair_fingerprint(item, label, score))
-                if at in wanted:
-                    self.pairs[at] = SentencePair(item, first, second, label, "", score=score)
-            yield parts
+def _read_pairs(found: PairsInColumns, wanted: set[int]) -> tuple[dict[int, SentencePair], str]:
+    """The pairs of the `wanted` rows by row, and the fingerprint of all pairs."""
+    pairs: dict[int, SentencePair] = {}
+    digest, seen = hashlib.sha256(), Counter[str]()
+    for start, batch in found.pairs.table.batches():
+        may_repeat = found.pairs.links.may_repeat[start : start + batch.num_rows].tolist()
+        columns: Iterable[tuple[str, str, int | None, float | None]] = zip(
+            *(batch.column(name).to_pylist() for name in ("first", "second", "label", "score")), strict=True
+        )
+        parts = []
+        for at, (first, second, label, score) in enumerate(columns, start):
+            key = content_hash(first, second)
+            item = pair_id(found.name, key, seen[key] if may_repeat[at - start] else 0)
+            if may_repeat[at - start]:
+                seen[key] += 1
+            parts.append(pair_fingerprint(item, label, score))
+            if at in wanted:
+                pairs[at] = SentencePair(item, first, second, label, "", score=score)
+        digest.update(("\x00" * (start > 0) + "\x00".join(parts)).encode("utf-8", "surrogatepass"))
+    return pairs, digest.hexdigest()[:16]
 
 
 SAMPLES, SHOWN = 3, 160
@@ -159,7 +154,7 @@ ALL = "all"
 
 
 def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -> Iterator[str]:
-    """Lines for the terminal."""
+    """Describe a search: the counts of its documents, queries and judgements, warnings, and a few samples."""
     yield from table([(dataset.name, ""), *_collection_facts(dataset, found)])
     if found.excluded:
         yield ""
@@ -172,7 +167,11 @@ def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -
         yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
     rng = random.Random(seed)  # noqa: S311 - no secret
     if found.passages:
-        yield from _samples_of_articles(found, rng)
+        yield ""
+        for passage in rng.sample(found.passages, min(SAMPLES, len(found.passages))):
+            yield f"  {passage.id}  {' '.join(passage.text.split())[:SHOWN]}"
+        for q in rng.sample(found.queries, min(SAMPLES, len(found.queries))):
+            yield f"  asked {q.weight:,} {'time' if q.weight == 1 else 'times'}: {q.text[:SHOWN]}"
         return
     asked = [q for q in found.queries if q.relevant_documents]
     yield ""
@@ -185,7 +184,7 @@ def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -
 
 def _collection_facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
     if found.passages:
-        return _facts_of_articles(dataset, found)
+        return _article_facts(dataset, found)
     right = [len(q.relevant_documents) for q in found.queries]
     grades = Counter(grade for q in found.queries for grade in q.relevance.values())
     slices = sorted({name for q in found.queries for name in q.slices})
@@ -205,7 +204,7 @@ def _collection_facts(dataset: Dataset, found: Collection) -> list[tuple[str, st
     ]
 
 
-def _facts_of_articles(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
+def _article_facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
     lengths = sorted(len(one.body.split()) for one in found.passages)
     return [
         ("articles", f"{len({one.article for one in found.passages}):,}"),
@@ -220,16 +219,8 @@ def _facts_of_articles(dataset: Dataset, found: Collection) -> list[tuple[str, s
     ]
 
 
-def _samples_of_articles(found: Collection, rng: random.Random) -> Iterator[str]:
-    yield ""
-    for one in rng.sample(found.passages, min(SAMPLES, len(found.passages))):
-        yield f"  {one.id}  {' '.join(one.text.split())[:SHOWN]}"
-    for q in rng.sample(found.queries, min(SAMPLES, len(found.queries))):
-        yield f"  asked {q.weight:,} {'time' if q.weight == 1 else 'times'}: {q.text[:SHOWN]}"
-
-
 def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
-    """Lines for the terminal, with those of each property."""
+    """Describe contrasts or triplets: their counts, by property too, and a few samples."""
     found = [one for some in (dataset.contrasts, *dataset.properties.values()) for one in some]
     scored = {pair for one in found for pair in (one.query_document_pairs if isinstance(one, Contrast) else one.pairs)}
     kind, first, second = (
@@ -270,8 +261,8 @@ def row_counts(module: ModuleType) -> str:
     return " / ".join(f"{rows:,}" for rows, _ in getattr(module, "EXPECTED", {}).values()) or "yours"
 
 
-def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
-    """Lines for the terminal."""
+def describe_dataset(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
+    """Describe a data set for the terminal, by its kind: a search, contrasts, texts or pairs."""
     if dataset.collection is not None:
         yield from describe_collection(dataset, dataset.collection, seed=seed)
         return
@@ -279,7 +270,6 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         yield from describe_contrasts(dataset, seed=seed)
         return
     if not dataset.pairs:
-        # Lines for the terminal.
         found = dataset.groups
         sizes = sorted(len(group.source) for group in found)
         splits = Counter(group.split or "-" for group in found)
@@ -297,22 +287,27 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         for group in random.Random(seed).sample(found, min(SAMPLES, len(found))):  # noqa: S311 - no secret
             yield f"  {group.source[:SHOWN]}"
         return
-    yield from _overview_lines(overview_of_dataset(dataset, most=DRAWN, samples=SAMPLES, seed=seed))
+    yield from _pairs_overview_lines(overview_of_dataset(dataset, most=DRAWN, samples=SAMPLES, seed=seed))
 
 
 def describe_columns(found: PairsInColumns, *, seed: int = 0) -> Iterator[str]:
-    """The lines of `describe` for all pairs of a file, within the memory of their columns."""
-    yield from _overview_lines(overview_of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
+    """Describe all pairs of a file like `describe_dataset`, without building every pair in memory."""
+    yield from _pairs_overview_lines(overview_of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
 
 
-def _overview_lines(found: PairsOverview) -> Iterator[str]:
+def _pairs_overview_lines(found: PairsOverview) -> Iterator[str]:
+    scored = []  # the number of pairs with a graded similarity, and its range
+    if count := len(found.scores):
+        scores = np.sort(found.scores)
+        told = f"{count:,}: {scores[0]:g} to {scores[-1]:g}, median {scores[count // 2]:g}"
+        scored = [("pairs with a score", told)]
     facts = [
         (found.name, ""),
         *([("version", found.version)] if found.version else []),
         ("rows", f"{found.rows:,}"),
         ("malformed rows excluded", str(found.skipped)),
         ("pairs by label", counts_text(found.labels)),
-        *_score_facts(found.scores),
+        *scored,
         ("pairs by split", counts_text(found.splits)),
         ("sentences with a paraphrase", f"{found.paraphrases:,}"),
         ("written contrasts without one", f"{found.contrasts:,}"),
@@ -323,20 +318,12 @@ def _overview_lines(found: PairsOverview) -> Iterator[str]:
     ]
     yield from table(facts)
     yield from _histogram(found)
-    chosen = found.samples
     yield ""
-    for pair in chosen:
-        yield f"  {_said(pair)}  {pair.id}"
+    for pair in found.samples:
+        label = "label open" if pair.label is None else f"label {pair.label}"
+        yield f"  {label}{'' if pair.score is None else f', score {pair.score:g}'}  {pair.id}"
         yield f"    {pair.first}"
         yield f"    {pair.second}"
-
-
-def _score_facts(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
-    """The number of pairs with a graded similarity, and its range."""
-    if len(scores):
-        found = np.sort(scores)
-        middle = found[len(found) // 2]
-        yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, median {middle:g}"
 
 
 def counts_text(found: Mapping[str, int]) -> str:
@@ -366,16 +353,11 @@ def _histogram(overview: PairsOverview) -> Iterator[str]:
     yield from table([("", *heads), *((f"{i / BINS:.1f} to {(i + 1) / BINS:.1f}", *row) for i, row in enumerate(rows))])
 
 
-def _said(pair: SentencePair) -> str:
-    said = "label open" if pair.label is None else f"label {pair.label}"
-    return said if pair.score is None else f"{said}, score {pair.score:g}"
-
-
 MAX_REASONS_SHOWN = 3
 
 
 def variant_lines(listings: Sequence[VariantListing], *, language: LanguageResources, show: int) -> Iterator[str]:
-    """The table of coverage, then `show` examples per generator."""
+    """Yield a table of how many sentences each generator can edit, then `show` examples of each."""
     named = ((one.name.replace("_", " "), getattr(language, one.name)) for one in fields(language))
     yield "made with " + ", ".join(f"{name} {value}" for name, value in named if value)
     rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]
@@ -399,5 +381,5 @@ def variant_lines(listings: Sequence[VariantListing], *, language: LanguageResou
     yield from table(rows)
     for listing in listings if show else ():
         for group, variant in listing.made[:show]:
-            yield f"{listing.generator} {listing.level}: {marked(group.source, variant.text, variant.edits)}"
+            yield f"{listing.generator} {listing.level}: {mark_edits(group.source, variant.text, variant.edits)}"
             yield f"    {variant.certificate or variant.generator}"

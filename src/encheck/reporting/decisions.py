@@ -17,7 +17,7 @@ from encheck.reporting import view
 from encheck.reporting.gate.words import NEW, endpoint_remedy, remedies_in_words, what_has_to_change
 from encheck.reporting.profile import profile, weakest_first
 from encheck.reporting.text import data_name, plain_name
-from encheck.reporting.view import sentence, unmeasured_data
+from encheck.reporting.view import claim_sentence, unmeasured_data
 from encheck.run_file import RunEntry, RunFile
 from encheck.running.labels import OBJECT, data_labels, model_labels
 
@@ -30,7 +30,7 @@ CHOSEN = [
 
 @dataclass(frozen=True)
 class RunCommands:
-    """A run's arguments of --model and --data by label, --model-arg, options of `chosen`, and its folder, if known."""
+    """The command-line arguments of a run: models and data by label, model arguments, other options, and its folder."""
 
     models: Mapping[str, str]
     data: Mapping[str, str]
@@ -75,15 +75,14 @@ def chosen_options(settings: RunSettings, *, but: Sequence[str] = ()) -> str:
     >>> chosen_options(RunSettings(sample=None, strict=True, seed=7), but=NOT_OF_A_GATE)
     ' --sample=all --seed=7'
     """
-    return "".join(f" {option}" for option in _chosen_options(settings, but))
-
-
-def _chosen_options(settings: RunSettings, but: Sequence[str]) -> Iterator[str]:
-    usual = RunSettings()
+    usual, options = RunSettings(), []
     for name in CHOSEN:
         if name not in but and (value := getattr(settings, name)) != getattr(usual, name):
             option = name.replace("_", "-")
-            yield f"--{option}" if value is True else _option(option, "all" if value is None else str(value))
+            options.append(
+                f" --{option}" if value is True else f" {_option(option, 'all' if value is None else str(value))}"
+            )
+    return "".join(options)
 
 
 def _option(name: str, value: str) -> str:
@@ -126,10 +125,10 @@ def gate_commands(run: RunEntry) -> GateCommands:
     on = "".join(f" --data={shlex.quote(one)}" for one in data if data != ["probes"])
     on += chosen_options(settings, but=NOT_OF_A_GATE)
     command, keep = run.command, f"encheck run {asked}{on} --save-baseline=reports/baselines/new"
-    return GateCommands(command, keep, _of_all_checks(command))
+    return GateCommands(command, keep, _without_selection(command))
 
 
-def _of_all_checks(command: str) -> str:
+def _without_selection(command: str) -> str:
     """The command without the options that select checks."""
     try:
         words = shlex.split(command)
@@ -143,7 +142,7 @@ def _of_all_checks(command: str) -> str:
 def next_steps(
     against: GateAgainst, *, candidate: str = NEW, to_type: GateCommands = NO_COMMANDS
 ) -> Iterator[NextStep]:
-    """The next steps, in order."""
+    """Return what to do after a gate, in order; `to_type` has the commands of the run."""
     if against.outcome == "pass":
         changes = what_has_to_change(against)
         stays = " Stored vectors stay as they are." if against.reindex and against.reindex.needed is False else ""
@@ -156,10 +155,10 @@ def next_steps(
         yield NextStep("Fix what got worse, then gate the new model again.", to_type.again)
         yield NextStep("Do you accept this loss? Then make the new model the baseline.", to_type.keep)
     else:
-        yield from _steps_of_doubt(against, to_type)
+        yield from _steps_if_inconclusive(against, to_type)
 
 
-def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[NextStep]:
+def _steps_if_inconclusive(against: GateAgainst, to_type: GateCommands) -> Iterator[NextStep]:
     if against.yours:
         accepted = " ".join(f"--accept={shlex.quote(name)}" for name in against.yours)
         yield NextStep("Do you accept this loss?", f"{to_type.again} {accepted}" if to_type.again else "")
@@ -174,16 +173,11 @@ def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[Nex
         return
     if command := next((search.judge for search in against.searches if search.judge), ""):
         yield NextStep("Say which answers are better, where the two models differ.", command)
-    if ways := tuple(_ways_to_decide(against)):
+    more = endpoint_remedy(against)
+    ways = (*[f"{more}."] * bool(more), *(f"{text[0].upper()}{text[1:]}." for text in remedies_in_words(against)))
+    if ways:
         yield NextStep("To decide:", ways=ways)
     yield NextStep("Then gate the new model again.", to_type.again)
-
-
-def _ways_to_decide(against: GateAgainst) -> Iterator[str]:
-    """Other ways to decide."""
-    if more := endpoint_remedy(against):
-        yield f"{more}."
-    yield from (f"{text[0].upper()}{text[1:]}." for text in remedies_in_words(against))
 
 
 FAILED = "FAILED"
@@ -208,17 +202,17 @@ def run_verdict(results: RunFile) -> str:
     """The verdict of a run without a gate, in one line."""
     look = results.first_look
     partial = f"PARTIAL, {look.clusters:,} of {look.of_clusters:,} clusters. " if look else ""
-    word, told = _word_and_reason(results)
+    word, told = _verdict_and_reason(results)
     return f"{partial}{word}{' ' if told.startswith('of ') else ': '}{told}."
 
 
 def run_banner(results: RunFile) -> VerdictBanner:
     """The banner of a run without a gate, which cannot say whether a model may ship."""
-    word, told = _word_and_reason(results)
+    word, told = _verdict_and_reason(results)
     told = f"{told[:1].upper()}{told[1:]}"
-    if word == view.NOTHING and _is_empty(results):
+    if word == view.NOTHING and _is_nothing_measured(results):
         return VerdictBanner("open", word, told, "", NextStep("See below what each check needs from the data."))
-    if _is_empty(results) and view.failed_models(results):
+    if _is_nothing_measured(results) and view.failed_models(results):
         return VerdictBanner("bad", word, told)
     lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
     looked = results.first_look is not None
@@ -228,8 +222,8 @@ def run_banner(results: RunFile) -> VerdictBanner:
     )
 
 
-def _word_and_reason(results: RunFile) -> tuple[str, str]:
-    """The failures, else how many properties are above chance; names models and data sets if there are several."""
+def _verdict_and_reason(results: RunFile) -> tuple[str, str]:
+    """Return the verdict of a run in a word, and its reason: what failed, else how many properties are above chance."""
     rows = view.rows_that_ran(view.judged_rows(results))
     broke = any(row.verdict == "error" for row in rows)
     if nothing := [line for line in view.run_headlines(results) if line.startswith(view.NOTHING) and not broke]:
@@ -246,27 +240,27 @@ def _word_and_reason(results: RunFile) -> tuple[str, str]:
             told = first.reason
             if verdict == "fail" and first.value is not None:
                 value, low, high = first.numbers
-                ends = view.printed_interval(first.metric, low, high)
-                told = f"{sentence(first.check)}: {view.printed(first.metric, value)} ({ends})"
+                ends = view.format_interval(first.metric, low, high)
+                told = f"{claim_sentence(first.check)}: {view.format_figure(first.metric, value)} ({ends})"
                 for name, line in (("floor", first.floor), ("aim", first.aim)):
-                    told += f", {name} {view.printed(first.metric, line)}" if line is not None else ""
+                    told += f", {name} {view.format_figure(first.metric, line)}" if line is not None else ""
             what += "s" * (verdict == "fail" and len(names) == 1)
             return FAILED, f"{place}{', '.join(names)} {what}. {told[:1].upper()}{told[1:].rstrip('.')}"
-    standings = [_standing_of(results, model.label, data.name, several=several)
+    standings = [_profile_sentence(results, model.label, data.name, several=several)
                  for model in results.models for data in results.data]  # fmt: skip
     known = sum(row.verdict == "known_failure" for row in rows)
     fails = f"no check fails except {known} known failure{'s' if known != 1 else ''}" if known else "no check fails"
     return "PASSED", "; ".join([fails, *filter(None, standings)])
 
 
-def _standing_of(results: RunFile, model: str, data: str, *, several: bool) -> str:
+def _profile_sentence(results: RunFile, model: str, data: str, *, several: bool) -> str:
     """The number of properties above and below chance, and the weakest property."""
     lines = [line for line in weakest_first(profile(results, model=model, data=data)) if line.standing]
     if not lines:
         return ""
     above, below = (sum(line.standing == where for line in lines) for where in ("above chance", "below chance"))
     weakest = lines[0]
-    chance = view.printed(weakest.metric, weakest.chance or 0.0)
+    chance = view.format_figure(weakest.metric, weakest.chance or 0.0)
     told = f"{model}{f' on {data_name(data)}' if several else ''} is above chance in {above} of {len(lines)} properties"
     return f"{told} and below it in {below}; weakest: {weakest.title}, {weakest.figure} (chance {chance})"
 
@@ -287,12 +281,12 @@ def _step_after_run(results: RunFile) -> NextStep:
 
 
 def gate_command(results: RunFile) -> str:
-    """The gate to run next: of the model itself, or against it if the model ships with encheck or scores pairs.
+    """Return the command of the gate to run next: of this model, or against it if encheck ships it or it scores pairs.
 
     "" if a gate does not accept the run's shards, if nothing was measured, and for a model in memory.
     """
     settings = results.run.settings
-    if settings.engine or _is_empty(results):
+    if settings.engine or _is_nothing_measured(results):
         return ""
     models, data = settings.models, [one for one in settings.data if one != "probes"]
     if models[0].startswith(OBJECT):
@@ -307,7 +301,7 @@ def gate_command(results: RunFile) -> str:
     return f"encheck gate {shlex.quote(new)} {shlex.quote(old)}{how}"
 
 
-def _is_empty(results: RunFile) -> bool:
+def _is_nothing_measured(results: RunFile) -> bool:
     """Whether nothing was measured for any model on any data."""
     pairs = [(one.name, model) for one in results.data for model in one.measured]
     return bool(pairs) and pairs == [*unmeasured_data(results)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from encheck.reporting.text import marked
+from encheck.reporting.text import mark_edits
 from encheck.scoring.item import ExampleLine, Item, ItemRow
 from encheck.scoring.scores import Scores
 from encheck.system.terminal import LINES, make_visible
@@ -30,12 +30,12 @@ def figure_line(estimate: Estimate) -> str:
     e = estimate
     if e.missing:
         return f"{e.metric.replace('_', ' ')}: no estimate, {e.missing} (n={e.n}, {e.clusters} clusters)"
-    value, low, high = rounded(e.value, e.low, e.high)
+    value, low, high = rounded_figure(e.value, e.low, e.high)
     return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
 
 
 def surface_line(estimate: Estimate) -> str:
-    """The same figure of the best surface scorer; empty if there is none.
+    """The figure of the best surface scorer on the same items; empty if there is none.
 
     >>> overlap = Estimate("margin_rate", 0.1, 0.05, 0.15, n=400, clusters=380)
     >>> surface_line(Estimate("margin_rate", 0.61, 0.55, 0.66, n=400, clusters=380, surface={"jaccard": overlap}))
@@ -45,10 +45,10 @@ def surface_line(estimate: Estimate) -> str:
     return f"surface alone ({best[0]}): {figure_line(best[1])}" if best else ""
 
 
-def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
+def rounded_figure(value: float, low: float, high: float) -> tuple[str, ...]:
     """A figure and the ends of its interval, with as many digits as its width supports, without negative zero.
 
-    >>> rounded(-0.001, -0.03, 0.03)
+    >>> rounded_figure(-0.001, -0.03, 0.03)
     ('0.00', '-0.03', '0.03')
     """
     digits = 2 if abs(high - low) > 0.02 else 3
@@ -64,7 +64,7 @@ def failure_message(
     below reports/.
     """
     assert row.estimate is not None
-    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_expectation(row)}"
+    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_expected_limit(row)}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
     lines += [str(row.estimate.params["cause"])] if "cause" in row.estimate.params else []
     if beside := surface_line(row.estimate):
@@ -73,12 +73,12 @@ def failure_message(
     where = f" --run={shlex.quote(str(folder))}" if folder else ""
     lines.append(f"the {len(found)} worst of {len(items)}:")
     for position in found:
-        lines += map(_line, scores.example_lines(items[position], position))
+        lines += map(_example_line, scores.example_lines(items[position], position))
     lines.append(f"show one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(make_visible(line, keep=LINES) for line in lines)
 
 
-def _expectation(row: CheckResult) -> str:
+def _expected_limit(row: CheckResult) -> str:
     """The floor or aim that the figure missed, and the other one."""
     assert row.estimate is not None
     assert row.lines is not None
@@ -89,9 +89,9 @@ def _expectation(row: CheckResult) -> str:
     return f"should be at least {round(floor, 3):g}{of} (its floor; the aim is {aim:g})"
 
 
-def _line(line: ExampleLine) -> str:
+def _example_line(line: ExampleLine) -> str:
     score = "" if line.score is None else f"{line.score:.3f}"
-    text = line.text if line.source is None else marked(line.source, line.text, line.edits)
+    text = line.text if line.source is None else mark_edits(line.source, line.text, line.edits)
     return f"  {score:5} {line.name} {text}"
 
 
@@ -120,7 +120,7 @@ def _form_lines(name: str, form: ItemForm, whole: ItemForm) -> Iterator[str]:
     item = form.item
     yield f"  {name}: {form.words} of {whole.words} words, margin {form.margin:+.4f} of {whole.margin:+.4f}"
     yield f"    source  {item.source}"
-    yield f"    near    {marked(item.source, item.near, item.near_edits)}"
-    yield f"    far     {marked(item.source, item.far, item.far_edits)}"
+    yield f"    near    {mark_edits(item.source, item.near, item.near_edits)}"
+    yield f"    far     {mark_edits(item.source, item.far, item.far_edits)}"
     for why in dict.fromkeys(filter(None, (item.near_why, item.far_why))):
         yield f"            {why}"

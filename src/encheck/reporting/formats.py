@@ -1,4 +1,4 @@
-"""A run in other formats: model-card metadata, evaluation results, MTEB-style JSON, tables.
+"""A run in other formats: model-card metadata, evaluation results, MTEB-style JSON, tables of figures and of items.
 
 Only writes files; never pushes.
 """
@@ -8,19 +8,26 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from encheck.errors import UsageError, unknown_name_message
-from encheck.reporting.results import into
+from encheck.metrics.pairs import margin_wins
+from encheck.reporting.results import writable_folder
 from encheck.reporting.view import best_surface
 from encheck.run_file import Result, RunFile
+from encheck.scoring.frame import Columns, ItemFrame
+from encheck.scoring.scale import Scale
+from encheck.scoring.scores import read_item_frame
 from encheck.scoring.splits import TEST, join_split_names
 from encheck.system.files import write_text, write_whole
 from encheck.system.terminal import safe_cell
 
+FORMATS = ("model-index", "eval-results", "mteb", "csv", "parquet")
 Splits = Mapping[str, Collection[str]]  # of the items of each case
 COLUMNS = (
     "model", "data", "property", "check", "level", "metric", "value", "low", "high", "n", "clusters", "floor",
@@ -28,7 +35,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def export(
+def export_run(
     results: RunFile, folder: Path, *, formats: Sequence[str], splits: Splits = MappingProxyType({})
 ) -> list[Path]:
     """Write a run in these formats and return the files. UsageError for an unknown format or an unwritable place.
@@ -43,46 +50,44 @@ def export(
     for row in results.checks:
         of_items = set(splits.get(case := str(row.case), ()))
         measured[case] = (of_items & TEST if declared[row.check].part == "test" else set()) or of_items
-    with into(folder):
-        return [path for name in formats for path in FORMATS[name](results, folder, measured)]
+    with writable_folder(folder):
+        return [path for name in formats for path in _write_format(name, results, folder, measured)]
 
 
-def _split(rows: Sequence[Result], splits: Splits) -> str:
+def _split_name(rows: Sequence[Result], splits: Splits) -> str:
     """The name of the splits of these figures: dev+gate, or `all`."""
     return join_split_names(split for row in rows for split in splits.get(str(row.case), ()))
 
 
-def figures(results: RunFile, model: str) -> list[Result]:
+def figures_of_model(results: RunFile, model: str) -> list[Result]:
     """The rows of a model with a figure; those that decide or have an aim come first."""
     rows = [r for r in results.checks if r.model == model and r.value is not None]
     return sorted(rows, key=lambda r: (r.aim is None, r.id))
 
 
-def deciding(results: RunFile, model: str) -> list[Result]:
+def deciding_figures(results: RunFile, model: str) -> list[Result]:
     """One figure per check, data set and level: the one that decides."""
-    return [row for row in figures(results, model) if row.aim is not None]
+    return [row for row in figures_of_model(results, model) if row.aim is not None]
 
 
 def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
     """The `model-index` of a model card: one result per property and data set, with the deciding figures."""
-    found = [_indexed(name, data, rows, splits) for (name, data), rows in _by_task(results, model).items()]
+    found = []
+    for (name, data), rows in _deciding_by_task(results, model).items():
+        about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split_name(rows, splits)}
+        metrics = [
+            {"type": r.metric, "value": _rounded(r.value), "name": f"{r.check.replace('_', ' ')} ({r.data}, {r.level})"}
+            for r in rows
+        ]
+        task = {"type": "sentence-similarity", "name": "Behavioural tests"}  # shared, it would be an anchor in YAML
+        found.append({"task": task, "dataset": about, "metrics": metrics})
     return [{"name": model, "results": found}]
 
 
-def _indexed(name: str, data: str, rows: Sequence[Result], splits: Splits) -> dict[str, Any]:
-    about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split(rows, splits)}
-    metrics = [
-        {"type": r.metric, "value": _rounded(r.value), "name": f"{r.check.replace('_', ' ')} ({r.data}, {r.level})"}
-        for r in rows
-    ]
-    task = {"type": "sentence-similarity", "name": "Behavioural tests"}
-    return {"task": task, "dataset": about, "metrics": metrics}
-
-
-def _by_task(results: RunFile, model: str) -> dict[tuple[str, str], list[Result]]:
+def _deciding_by_task(results: RunFile, model: str) -> dict[tuple[str, str], list[Result]]:
     """The deciding figures of each property and data set."""
     tasks: dict[tuple[str, str], list[Result]] = {}
-    for row in deciding(results, model):
+    for row in deciding_figures(results, model):
         tasks.setdefault((row.property, row.data), []).append(row)
     return tasks
 
@@ -98,64 +103,37 @@ def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
             "date": day,
             "notes": f"{row.metric}, 95% CI {_rounded(row.low)} to {_rounded(row.high)}, encheck {version}",
         }
-        for row in deciding(results, model)
+        for row in deciding_figures(results, model)
     ]
 
 
-def mteb(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
+def mteb_results(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
     """Results in MTEB's format, one object per property and data set: `scores` by split, with `main_score`."""
-    return [_task(results, name, data, rows, splits) for (name, data), rows in _by_task(results, model).items()]
-
-
-def _task(results: RunFile, name: str, data: str, rows: Sequence[Result], splits: Splits) -> dict[str, Any]:
-    scores = {f"{row.check}_{row.level}": _rounded(row.value) for row in rows}
-    about = next(d for d in results.data if d.name == data)
-    main = sum(row.value or 0.0 for row in rows) / len(rows)
-    one = {**scores, "main_score": _rounded(main), "hf_subset": "default", "languages": ["eng-Latn"]}
-    return {
-        "dataset_revision": about.fingerprint,
-        "task_name": f"Encheck{name.title().replace('_', '')}.{data}",
-        "mteb_version": None,
-        "scores": {_split(rows, splits): [one]},
-        "evaluation_time": results.run.seconds,
-        "kg_co2_emissions": None,
-    }
+    fingerprints = {one.name: one.fingerprint for one in results.data}
+    tasks = []
+    for (name, data), rows in _deciding_by_task(results, model).items():
+        scores = {f"{row.check}_{row.level}": _rounded(row.value) for row in rows}
+        main = sum(row.value or 0.0 for row in rows) / len(rows)
+        one = {**scores, "main_score": _rounded(main), "hf_subset": "default", "languages": ["eng-Latn"]}
+        tasks.append({
+            "dataset_revision": fingerprints[data],
+            "task_name": f"Encheck{name.title().replace('_', '')}.{data}",
+            "mteb_version": None,
+            "scores": {_split_name(rows, splits): [one]},
+            "evaluation_time": results.run.seconds,
+            "kg_co2_emissions": None,
+        })  # fmt: skip
+    return tasks
 
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def _models(results: RunFile) -> list[str]:
-    return [m.label for m in results.models if deciding(results, m.label)]
-
-
-def _write_model_index(results: RunFile, folder: Path, splits: Splits) -> list[Path]:
-    return [
-        _yaml(folder / f"{m}.model-index.yaml", {"model-index": model_index(results, m, splits)})
-        for m in _models(results)
-    ]
-
-
-def _write_eval_results(results: RunFile, folder: Path, _splits: Splits) -> list[Path]:
-    return [_yaml(folder / f"{m}.eval_results.yaml", eval_results(results, m)) for m in _models(results)]
-
-
-def _write_mteb(results: RunFile, folder: Path, splits: Splits) -> list[Path]:
-    paths = []
-    for model in _models(results):
-        for task in mteb(results, model, splits):
-            path = folder / "mteb" / model / f"{task['task_name']}.json"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, json.dumps(task, indent=2, ensure_ascii=False) + "\n")
-            paths.append(path)
-    return paths
-
-
-def _flat(results: RunFile) -> list[dict[str, Any]]:
+def _figure_rows(results: RunFile) -> list[dict[str, Any]]:
     """One row per figure in `COLUMNS`, with the baseline's and the best surface scorer's figures."""
     flat = []
-    for row in (row for model in results.models for row in figures(results, model.label)):
+    for row in (row for model in results.models for row in figures_of_model(results, model.label)):
         best = best_surface(row)
         beside = {
             "baseline": row.baseline.value if row.baseline else None,
@@ -166,42 +144,88 @@ def _flat(results: RunFile) -> list[dict[str, Any]]:
     return flat
 
 
-def _write_csv(results: RunFile, folder: Path, _splits: Splits) -> list[Path]:
-    path = folder / "figures.csv"
-    out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, COLUMNS)
-    writer.writeheader()
-    writer.writerows({k: safe_cell(v) for k, v in row.items()} for row in _flat(results))
-    write_text(path, out.getvalue())
-    return [path]
-
-
-def _write_parquet(results: RunFile, folder: Path, _splits: Splits) -> list[Path]:
+def _write_format(name: str, results: RunFile, folder: Path, splits: Splits) -> list[Path]:
+    """Write one format; return its files."""
     import pyarrow
     import pyarrow.parquet
 
-    path, rows = folder / "figures.parquet", _flat(results)
-    numbers = {"value", "low", "high", "floor", "aim", "baseline", "best_surface_value"}
-    types = {
-        k: pyarrow.float64() if k in numbers else pyarrow.int64() if k in ("n", "clusters") else None for k in COLUMNS
-    }
-    arrays = {k: pyarrow.array([r[k] for r in rows], types[k] or pyarrow.string()) for k in COLUMNS}
+    models = [model.label for model in results.models if deciding_figures(results, model.label)]
+    if name == "model-index":
+        cards = {model: {"model-index": model_index(results, model, splits)} for model in models}
+        return [_write_yaml(folder / f"{model}.model-index.yaml", card) for model, card in cards.items()]
+    if name == "eval-results":
+        return [_write_yaml(folder / f"{m}.eval_results.yaml", eval_results(results, m)) for m in models]
+    if name == "mteb":
+        paths = []
+        for model in models:
+            for task in mteb_results(results, model, splits):
+                path = folder / "mteb" / model / f"{task['task_name']}.json"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_text(path, json.dumps(task, indent=2, ensure_ascii=False) + "\n")
+                paths.append(path)
+        return paths
+    path, rows = folder / f"figures.{name}", _figure_rows(results)
+    if name == "csv":
+        out = io.StringIO(newline="")
+        writer = csv.DictWriter(out, COLUMNS)
+        writer.writeheader()
+        writer.writerows({k: safe_cell(v) for k, v in row.items()} for row in rows)
+        write_text(path, out.getvalue())
+        return [path]
+    types = dict.fromkeys(COLUMNS, pyarrow.string()) | dict.fromkeys(("n", "clusters"), pyarrow.int64())
+    numbers = ("value", "low", "high", "floor", "aim", "baseline", "best_surface_value")
+    types |= dict.fromkeys(numbers, pyarrow.float64())
+    arrays = {name: pyarrow.array([row[name] for row in rows], types[name]) for name in COLUMNS}
     with write_whole(path) as file:
         pyarrow.parquet.write_table(pyarrow.table(arrays), file)
     return [path]
 
 
-def _yaml(path: Path, value: Any) -> Path:
+def _write_yaml(path: Path, value: Any) -> Path:
     import yaml
 
     write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
     return path
 
 
-FORMATS: dict[str, Callable[[RunFile, Path, Splits], list[Path]]] = {
-    "model-index": _write_model_index,
-    "eval-results": _write_eval_results,
-    "mteb": _write_mteb,
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-}
+ITEM_COLUMNS = ("item", "cluster", "split", "label", "gold", "source", "near", "far", "near_score", "far_score")
+NOT_FOR_TRAINING = (
+    "a gate decides by these items: not for training, for a model that has seen them looks better than it is"
+)
+
+
+def items_with_outcomes(results: RunFile, items: Mapping[str, Columns]) -> Any:
+    """The `pyarrow.Table` built from results.json and items.parquet.
+
+    `won` is 1 if the near text is nearer than the far one, 1/2 for a tie, 0 if it is not, null if an item is
+    not a contest of two. The table's metadata warn against training on its items.
+    """
+    import pyarrow
+
+    of_case = {str(row.case): row for row in results.checks}
+    scales = {(data.name, model): scale for data in results.data for model, scale in data.calibration.items()}
+    tables = []
+    for case, columns in sorted(items.items()):
+        row = of_case[case]
+        frame = read_item_frame(row.case, columns)
+        named = {name: [getattr(row, name)] * len(frame) for name in ("model", "property", "check", "data", "level")}
+        kept = {name: columns.get(name) or [None] * len(frame) for name in ITEM_COLUMNS}
+        won = _won_items(frame, scales.get((row.data, row.model), Scale(0.0)))
+        tables.append(pyarrow.table(named | kept | {"won": won}, schema=_item_table_schema()))
+    return pyarrow.concat_tables(tables) if tables else _item_table_schema().empty_table()
+
+
+def _won_items(frame: ItemFrame, scale: Scale) -> list[float | None]:
+    if frame.far is None or not frame.compares_near_and_far:
+        return [None] * len(frame)
+    found = margin_wins(scale.margins(frame.near.scores, frame.far.scores))
+    return [None if np.isnan(far) else float(won) for won, far in zip(found, frame.far.scores, strict=True)]
+
+
+def _item_table_schema() -> Any:
+    import pyarrow
+
+    text, number = pyarrow.string(), pyarrow.float64()
+    types = dict.fromkeys(("model", "property", "check", "data", "level", *ITEM_COLUMNS), text)
+    types |= {"label": pyarrow.int8(), "gold": number, "near_score": number, "far_score": number, "won": number}
+    return pyarrow.schema(types, metadata={"encheck": NOT_FOR_TRAINING})

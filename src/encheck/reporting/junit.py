@@ -10,11 +10,11 @@ from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from encheck.errors import EncheckError
-from encheck.gating.types import Gate, GateAgainst, GateRow, UnjudgedSearch
+from encheck.gating.types import Gate, GateAgainst, GateRow, PurposeName
 from encheck.ids import CaseId
 from encheck.reporting.gate import record
 from encheck.reporting.gate.rows import row_cells
-from encheck.reporting.gate.words import headline, part, what_has_to_change
+from encheck.reporting.gate.words import gate_headlines, partial_suffix, what_has_to_change
 from encheck.run_file import Result as Row
 from encheck.run_file import RunFile
 from encheck.system.files import write_text
@@ -36,26 +36,30 @@ class GateCase:
     properties: tuple[tuple[str, str], ...] = ()
 
 
-def cases_of(gate: Gate) -> Iterator[GateCase]:
+def gate_cases(gate: Gate) -> Iterator[GateCase]:
     """One case for the verdict, then one for each broken contract, each row, and each part that blocks."""
     reasons = [f"{one.baseline}: {text}" for one in gate.against for text in one.reasons]
     reasons += [f"what has to change: {text}" for one in gate.against for text in what_has_to_change(one)]
-    (message, *_) = headline(gate)
-    yield GateCase(CLASS, f"gate{part(gate)}", _of_verdict(gate), message, tuple(reasons), (("gate", message),))
+    (message, *_) = gate_headlines(gate)
+    yield GateCase(
+        CLASS, f"gate{partial_suffix(gate)}", _verdict_result(gate), message, tuple(reasons), (("gate", message),)
+    )
     for against in gate.against:
         place = f"{CLASS}.{against.baseline}"
         for number, broken in enumerate(against.contracts, start=1):
             yield GateCase(place, f"contract {number}", "failure", f"contract broken: {broken}")
-        yield from (_of_row(place, row) for row in _shown(against))
-        yield from (_of_search(place, one) for one in against.searches)
+        yield from (_row_case(place, row, against.purpose) for row in _deciding_rows(against))
+        for one in against.searches:
+            searched: Result = "passed" if one.passes else "failure" if one.blocks else "skipped"
+            yield GateCase(place, one.name, searched, one.says, tuple(record.loss_lines(one)))
 
 
-def _shown(against: GateAgainst) -> list[GateRow]:
+def _deciding_rows(against: GateAgainst) -> list[GateRow]:
     """The rows, and the parts that block."""
     return [row for row in against.rows if row.outcome == "block" or not row.part_of]
 
 
-def _of_verdict(gate: Gate) -> Result:
+def _verdict_result(gate: Gate) -> Result:
     """A block is a failure; an inconclusive gate is an error, unless --inconclusive says what it counts as."""
     if gate.outcome == "inconclusive":
         counts_as: dict[int, Result] = {0: "passed", 1: "failure"}
@@ -63,29 +67,24 @@ def _of_verdict(gate: Gate) -> Result:
     return "failure" if gate.outcome == "block" else "passed"
 
 
-def _of_row(place: str, row: GateRow) -> GateCase:
+def _row_case(place: str, row: GateRow, purpose: PurposeName) -> GateCase:
     """A row that blocks is a failure; one that is open or does not gate is skipped, since the verdict covers it."""
-    outcome, _, name, before, after, change, *_ = row_cells(row)
+    outcome, _, name, before, after, change, *_ = row_cells(row, purpose)
     shown = (("figures", f"{before} to {after}, {change}"),)
     result: Result = "failure" if row.outcome == "block" else "skipped"
     if row.outcome == "pass" or (row.gates and not row.evidence and result != "failure"):
         result = "passed"
-    details = (row.means, *record.lost_lines(row)) if result == "failure" else ()
+    details = (row.means, *record.loss_lines(row)) if result == "failure" else ()
     message = f"{name}: {row.why or outcome}"
     return GateCase(place, name, result, message, tuple(filter(None, details)), shown)
 
 
-def _of_search(place: str, search: UnjudgedSearch) -> GateCase:
-    result: Result = "passed" if search.passes else "failure" if search.blocks else "skipped"
-    return GateCase(place, search.name, result, search.says, tuple(record.lost_lines(search)))
-
-
-def as_properties(gate: Gate) -> Sequence[tuple[str, str]]:
+def gate_properties(gate: Gate) -> Sequence[tuple[str, str]]:
     """The properties of the whole file: the verdict, and each row's figures."""
     found = [("gate", str(gate.outcome))]
     for against in gate.against:
-        for row in _shown(against):
-            outcome, _, name, before, after, change, *_ = row_cells(row)
+        for row in _deciding_rows(against):
+            outcome, _, name, before, after, change, *_ = row_cells(row, against.purpose)
             found.append((f"gate.{against.baseline}.{name}", f"{outcome}: {before} to {after}, {change}"))
         found += [(f"gate.{against.baseline}.{one.name}", one.says) for one in against.searches]
     return found
@@ -94,19 +93,19 @@ def as_properties(gate: Gate) -> Sequence[tuple[str, str]]:
 def write_junit(path: Path, results: RunFile) -> None:
     """Write a gate as JUnit XML: its properties, its cases, and a case per check; EncheckError on a full disk."""
     gate = results.gate
-    cases = [*(cases_of(gate) if gate else ()), *map(_of_check, _deciding(results))]
+    cases = [*(gate_cases(gate) if gate else ()), *map(_check_case, _row_per_case(results))]
     counted = Counter(case.result for case in cases)
     suite = Element(
         "testsuite", name="encheck gate", tests=str(len(cases)), failures=str(counted["failure"]),
         errors=str(counted["error"]), skipped=str(counted["skipped"]), time=f"{results.run.seconds:.3f}",
         timestamp=results.run.started,
     )  # fmt: skip
-    _add_properties(suite, as_properties(gate) if gate else ())
+    _add_properties(suite, gate_properties(gate) if gate else ())
     for case in cases:
-        found = SubElement(suite, "testcase", classname=_safe(case.classname), name=_safe(case.name))
+        found = SubElement(suite, "testcase", classname=_xml_safe(case.classname), name=_xml_safe(case.name))
         _add_properties(found, case.properties)
         if case.result != "passed":
-            message, *details = map(_safe, (case.message, *case.details))
+            message, *details = map(_xml_safe, (case.message, *case.details))
             SubElement(found, case.result, message=message).text = "\n".join([message, *details])
     root = Element("testsuites", name="encheck")
     root.append(suite)
@@ -116,7 +115,7 @@ def write_junit(path: Path, results: RunFile) -> None:
         raise EncheckError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _deciding(results: RunFile) -> Iterator[Row]:
+def _row_per_case(results: RunFile) -> Iterator[Row]:
     """One row per case, the one with the verdict if there is one."""
     found: dict[CaseId, Row] = {}
     for row in results.checks:
@@ -126,7 +125,7 @@ def _deciding(results: RunFile) -> Iterator[Row]:
     yield from found.values()
 
 
-def _of_check(row: Row) -> GateCase:
+def _check_case(row: Row) -> GateCase:
     """A check of the new model; one that the gate uses counts as passed here, since the gate's rows decide it."""
     results: dict[str | None, Result] = {"fail": "failure", "error": "error", "skipped": "skipped"}
     shown = () if row.value is None else ((row.metric or "", f"{row.value:.4g}"),)
@@ -139,9 +138,9 @@ def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> No
     if properties:
         listed = SubElement(place, "properties")
         for name, value in properties:
-            SubElement(listed, "property", name=_safe(name), value=_safe(value))
+            SubElement(listed, "property", name=_xml_safe(name), value=_xml_safe(value))
 
 
-def _safe(text: str) -> str:
+def _xml_safe(text: str) -> str:
     """The text without characters that XML cannot hold or that control a terminal."""
     return make_visible(text, keep=LINES)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.gating import contamination
-from encheck.gating.types import Gate, GateAgainst, GateRow, UnjudgedSearch
+from encheck.gating.types import Gate, GateRow, PurposeName, UnjudgedSearch
 from encheck.reporting import reference, view
 from encheck.reporting.decisions import NO_COMMANDS, GateCommands, gate_commands, next_steps
 from encheck.reporting.gate import record
@@ -14,29 +14,37 @@ from encheck.reporting.gate.rows import (
     CHANGE,
     FAMILY_HEAD,
     HEAD,
-    explanations,
     family_cells,
-    folded_rows,
-    overview,
+    gate_overview,
+    reported_only_counts,
     reported_rows,
     row_cells,
+    verdict_explanations,
     weighed_rows,
 )
-from encheck.reporting.gate.words import NEW, explained, gate_story, part, title, undecided, what_has_to_change
-from encheck.reporting.text import code, escape_markdown, joined, marked
+from encheck.reporting.gate.words import (
+    NEW,
+    gate_story,
+    gate_title,
+    inconclusive_lines,
+    partial_suffix,
+    reason_lines,
+    what_has_to_change,
+)
+from encheck.reporting.text import escape_markdown, inline_code, join_pieces, mark_edits
 from encheck.reporting.view import (
     CRITERIA,
     WORDS,
     Items,
+    claim_sentence,
     criteria_matrix,
-    figure,
+    figure_text,
     floor_and_aim,
     judged_rows,
     rows_that_ran,
     run_headlines,
-    sentence,
     skip_reasons_by_place,
-    surface,
+    surface_text,
 )
 from encheck.run_file import Result, RunFile
 from encheck.scoring.item import parse_edits
@@ -54,17 +62,20 @@ def gate_markdown(
 ) -> Iterator[str]:
     """The gate's section of summary.md: the answer, what to do, the losses, then each row; statistics are folded."""
     texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
-    for line in undecided(gate):
+    for line in inconclusive_lines(gate):
         yield from (f"- {line}", "")
     for against in gate.against:
-        yield from (f"## Gate against {escape_markdown(against.baseline + part(against))}: {title(against)}", "")
+        yield from (
+            f"## Gate against {escape_markdown(against.baseline + partial_suffix(against))}: {gate_title(against)}",
+            "",
+        )
         # The answer, what to do, and the losses with examples.
         told = gate_story(against, candidate=candidate)
         yield from (f"**{escape_markdown(told.answer)}.** {escape_markdown(told.lead)}".rstrip(), "")
         if changes := what_has_to_change(against):
             yield from ("What has to change:", "", *(f"- {escape_markdown(change)}" for change in changes), "")
         for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
-            yield f"{number}. {escape_markdown(step.says)}{f' {code(step.command)}' if step.command else ''}"
+            yield f"{number}. {escape_markdown(step.says)}{f' {inline_code(step.command)}' if step.command else ''}"
             yield from (f"   - {escape_markdown(way)}" for way in step.ways)
         yield ""
         for loss in told.losses[:most]:
@@ -73,58 +84,39 @@ def gate_markdown(
                 "",
             )
             if loss.row:
-                yield from _lost_lines(loss.row)
-        yield from (*_overview(against, most), "")
-        yield from (f"- {escape_markdown(text)}" for text in list(explained(against, remedies=False))[:most])
+                yield from _loss_bullets(loss.row)
+        lines = gate_overview(against)
+        yield from _table(["what", CHANGE, "verdict"], [(one.name, one.change, one.verdict) for one in lines[:most]])
         yield ""
-        yield from _folded("Statistics of each row", _statistics(against, most))
-        yield from _folded("What else was lost and won", _flips_elsewhere(against.rows[:most], texts))
-        yield from (line for text in folded_rows(against) for line in _folded(text, _reported(against, most)))
+        yield from (f"- {escape_markdown(text)}" for text in list(reason_lines(against, remedies=False))[:most])
+        yield ""
+        statistics = [*_rows_table(weighed_rows(against)[:most], against.purpose), ""]
+        statistics += [f"- {text}" for text in verdict_explanations(lines)]
+        statistics += ["", *_table(FAMILY_HEAD, [family_cells(family) for family in against.families])]
+        yield from _details_block("Statistics of each row", statistics)
+        passing = [row for row in against.rows[:most] if row.outcome != "block" and not row.endpoint]
+        flips = [line for row in passing for line in _flipped_items(row, texts)]
+        yield from _details_block("What else was lost and won", flips)
+        rows = reported_rows(against)[:most]
+        reported = [*_rows_table(rows, against.purpose), ""] if rows else []
+        reported += [
+            f"- {escape_markdown(name)}: {escape_markdown(why)}" for name, why in against.reported_only.items()
+        ]
+        for text in reported_only_counts(against):
+            yield from _details_block(text, reported)
 
 
-def _overview(against: GateAgainst, most: int) -> Iterator[str]:
-    """Name, change and verdict of each row."""
-    yield from (f"| what | {CHANGE} | verdict |", "| --- | --- | --- |")
-    for line in overview(against)[:most]:
-        yield f"| {' | '.join(map(escape_markdown, (line.name, line.change, line.verdict)))} |"
+def _rows_table(rows: Sequence[GateRow], purpose: PurposeName) -> list[str]:
+    return _table(HEAD, [row_cells(row, purpose) for row in rows])
 
 
-def _statistics(against: GateAgainst, most: int) -> Iterator[str]:
-    """All figures of the deciding rows and of the families."""
-    yield from (*_rows_table(weighed_rows(against)[:most]), "")
-    yield from (f"- {text}" for text in explanations(overview(against)))
-    yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
-    yield from (f"| {' | '.join(map(escape_markdown, family_cells(f)))} |" for f in against.families)
-
-
-def _rows_table(rows: Sequence[GateRow]) -> Iterator[str]:
-    yield from (f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
-    yield from (f"| {' | '.join(map(escape_markdown, row_cells(row)))} |" for row in rows)
-
-
-def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
+def _details_block(summary: str, body: Iterable[str]) -> Iterator[str]:
     """Lines that are shown on demand; empty if there are none."""
     if found := list(body):
         yield from (f"<details><summary>{escape_markdown(summary)}</summary>", "", *found, "", "</details>", "")
 
 
-def _flips_elsewhere(
-    rows: Sequence[GateRow], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]
-) -> Iterator[str]:
-    """The flipped items of rows that do not block."""
-    for row in rows:
-        if row.outcome != "block" and not row.endpoint:
-            yield from _flipped(row, texts)
-
-
-def _reported(against: GateAgainst, most: int) -> Iterator[str]:
-    """The rows and cases that do not gate."""
-    if rows := reported_rows(against)[:most]:
-        yield from (*_rows_table(rows), "")
-    yield from (f"- {escape_markdown(name)}: {escape_markdown(why)}" for name, why in against.reported_only.items())
-
-
-def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
+def _flipped_items(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
     shown = [("lost", i) for i in row.lost_items[:MAX_FLIPS_IN_SUMMARY]] + [
         ("won", i) for i in row.gained_items[:MAX_FLIPS_IN_SUMMARY]
     ]
@@ -137,19 +129,19 @@ def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]]
             columns, i = texts[name]
             source = columns["source"][i]
             near, far = (
-                marked(source, columns[s][i] or "", parse_edits(columns[f"{s}_edits"][i])) for s in ("near", "far")
+                mark_edits(source, columns[s][i] or "", parse_edits(columns[f"{s}_edits"][i])) for s in ("near", "far")
             )
             near, far, of = map(escape_markdown, (near, far, source))
             yield f"- {what}: near *{near}*, far *{far}* (of *{of}*)"
     yield ""
 
 
-def _lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
+def _loss_bullets(row: GateRow | UnjudgedSearch) -> Iterator[str]:
     """Lost items with their edits marked, and queries that were lost or whose first answer changed."""
     examples = row.lost_examples if isinstance(row, GateRow) else ()
     for example in examples:
         texts = "; ".join(
-            f"{record.SIDES[text.side]} ({record.scores_of(text)}): *{escape_markdown(joined(text.pieces))}*"
+            f"{record.SIDES[text.side]} ({record.scores_of(text)}): *{escape_markdown(join_pieces(text.pieces))}*"
             for text in example.texts
         )
         yield f"- lost in {escape_markdown(row.name)}: *{escape_markdown(example.source)}*; {texts}"
@@ -168,9 +160,12 @@ ENDED = (0, 1, 5, 10)  # exit codes of complete runs; for others, the notes come
 MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 
-def render(results: RunFile, items: Items | None = None) -> str:
+def render_summary(results: RunFile, items: Items | None = None) -> str:
     """The whole file, cut to the length that code hosts accept; a gate comes first."""
-    first = list(_gate_section(results, items or {}))
+    first: list[str] = []
+    if results.gate:
+        candidate, to_type = results.models[0].label, gate_commands(results.run)
+        first += gate_markdown(results.gate, items or {}, most=200, candidate=candidate, to_type=to_type)
     notes = ["", *(f"- note: {escape_markdown(n)}" for n in results.run.notes)] if results.run.notes else []
     ended = results.run.exit_status in ENDED
     lines = ["# encheck", *([] if ended else notes), "", *first]
@@ -223,23 +218,17 @@ def render(results: RunFile, items: Items | None = None) -> str:
     return f"{cut}\n\nThe rest is in report.html.\n"
 
 
-def _gate_section(results: RunFile, items: Items) -> Iterator[str]:
-    if results.gate is not None:
-        candidate, to_type = results.models[0].label, gate_commands(results.run)
-        yield from gate_markdown(results.gate, items, most=200, candidate=candidate, to_type=to_type)
-
-
 def _result_cells(row: Result) -> list[str]:
     return [
-        WORDS[row.verdict], sentence(row.check), row.level, row.model, row.data,
-        f"{row.metric or ''} {figure(row)}".strip(), floor_and_aim(row, name=True), surface(row),
+        WORDS[row.verdict], claim_sentence(row.check), row.level, row.model, row.data,
+        f"{row.metric or ''} {figure_text(row)}".strip(), floor_and_aim(row, name=True), surface_text(row),
         str(row.n), str(row.clusters), row.reason,
     ]  # fmt: skip
 
 
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [_line(head), _line(["---"] * len(head)), *(_line([escape_markdown(cell) for cell in row]) for row in rows)]
 
 
-def _line(cells: list[str]) -> str:
+def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"

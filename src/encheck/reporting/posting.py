@@ -61,13 +61,13 @@ class CommentThread:
     ending: str = ""
 
     def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-        """The host's answer as JSON; raises Refused, or EncheckError if there is no answer."""
+        """The host's answer as JSON; raises HostRefusal, or EncheckError if there is no answer."""
         data = None if body is None else json.dumps(body).encode("utf-8")
         request = urllib.request.Request(f"{self.api}{path}", data, method=method)  # noqa: S310 - http and https alone
         request.add_header("Content-Type", "application/json")
         request.add_header("User-Agent", "encheck")
         request.add_unredirected_header(self.header, self.token)
-        return _answer(request, f"{method} {self.api}{path}")
+        return _read_answer(request, f"{method} {self.api}{path}")
 
 
 def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
@@ -80,20 +80,16 @@ def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
     if len(whole.encode("utf-16-le")) // 2 > TAKEN:
         raise UsageError(f"the comment is longer than {TAKEN:,} characters")
     try:
-        answer = _write_comment(thread, marker, {"body": whole})
+        if (earlier := _find_own_comment(thread, marker)) is None:
+            answer = thread.ask("POST", thread.comments, {"body": whole})
+        else:
+            answer = thread.ask(thread.verb, f"{thread.edit}/{earlier}", {"body": whole})
     except HostRefusal as refused:
         if refused.status in MAY_NOT:
             raise NotPosted(f"the token may not comment here ({refused}), as on a branch of a fork") from refused
         raise EncheckError(str(refused)) from refused
     address = answer.get("html_url") if isinstance(answer, dict) else None
     return str(address or "")
-
-
-def _write_comment(thread: CommentThread, marker: str, comment: Mapping[str, str]) -> Any:
-    found = _own_comment(thread, marker)
-    if found is None:
-        return thread.ask("POST", thread.comments, comment)
-    return thread.ask(thread.verb, f"{thread.edit}/{found}", comment)
 
 
 def checked_name(name: str) -> str:
@@ -105,12 +101,12 @@ def checked_name(name: str) -> str:
 
 def github_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
     """The comments of the pull request of a GitHub Actions job, or of number `pull`."""
-    event = _event(environment)
+    event = _read_event(environment)
     about = event.get("pull_request") if isinstance(event.get("pull_request"), dict) else {}
     number = pull if pull is not None else (about or {}).get("number")
     if number is None:
         raise NotPosted("this job does not belong to a pull request")
-    token = _token_of(environment, "GITHUB_TOKEN")
+    token = _checked_token(environment, "GITHUB_TOKEN")
     repository = _checked_variable(environment, "GITHUB_REPOSITORY", r"[\w.-]+/[\w.-]+")
     api = _checked_address(environment.get("GITHUB_API_URL") or "https://api.github.com", "GITHUB_API_URL")
     place = f"/repos/{repository}/issues"
@@ -121,7 +117,7 @@ def github_thread(environment: Environment, *, pull: int | None = None) -> Comme
     return CommentThread(
         api=api, comments=f"{place}/{_checked_number(number, 'the pull request')}/comments", edit=f"{place}/comments",
         verb="PATCH", header="Authorization", token=f"Bearer {token}", author=("user", "login"), bot=ACTIONS_BOT,
-        ending=_ending(commit, job),
+        ending=_last_line(commit, job),
     )  # fmt: skip
 
 
@@ -130,7 +126,7 @@ def gitlab_thread(environment: Environment, *, pull: int | None = None) -> Comme
     number = pull if pull is not None else environment.get("CI_MERGE_REQUEST_IID")
     if not number:
         raise NotPosted("this job does not belong to a merge request")
-    token = _token_of(environment, "GITLAB_TOKEN")
+    token = _checked_token(environment, "GITLAB_TOKEN")
     own = "CI_MERGE_REQUEST_PROJECT_ID" if environment.get("CI_MERGE_REQUEST_PROJECT_ID") else "CI_PROJECT_ID"
     project = _checked_variable(environment, own, r"\d+")
     api = _checked_address(environment.get("CI_API_V4_URL") or "https://gitlab.com/api/v4", "CI_API_V4_URL")
@@ -138,17 +134,17 @@ def gitlab_thread(environment: Environment, *, pull: int | None = None) -> Comme
     commit = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environment.get("CI_COMMIT_SHA")
     return CommentThread(
         api=api, comments=place, edit=place, verb="PUT", header="PRIVATE-TOKEN", token=token, author=("author", "id"),
-        ending=_ending(commit, environment.get("CI_JOB_URL", "")),
+        ending=_last_line(commit, environment.get("CI_JOB_URL", "")),
     )  # fmt: skip
 
 
 HOSTS: dict[str, Callable[..., CommentThread]] = {"github": github_thread, "gitlab": gitlab_thread}
 
 
-def _own_comment(thread: CommentThread, marker: str) -> int | None:
+def _find_own_comment(thread: CommentThread, marker: str) -> int | None:
     """The id of this account's comment with the marker; comments of other accounts are left alone."""
-    account = _account(thread)
-    for one in _comments(thread):
+    account = _token_account(thread)
+    for one in _list_comments(thread):
         body, number = one.get("body"), one.get("id")
         if isinstance(body, str) and body.startswith(marker) and isinstance(number, int) and account is not None:
             who, by = thread.author
@@ -158,7 +154,7 @@ def _own_comment(thread: CommentThread, marker: str) -> int | None:
     return None
 
 
-def _comments(thread: CommentThread) -> Iterator[Mapping[str, Any]]:
+def _list_comments(thread: CommentThread) -> Iterator[Mapping[str, Any]]:
     for page in range(1, MOST_PAGES + 1):
         found = thread.ask("GET", f"{thread.comments}?per_page={PAGE}&page={page}")
         yield from (one for one in found if isinstance(one, dict))
@@ -166,7 +162,7 @@ def _comments(thread: CommentThread) -> Iterator[Mapping[str, Any]]:
             return
 
 
-def _account(thread: CommentThread) -> Any:
+def _token_account(thread: CommentThread) -> Any:
     """The account of the token."""
     try:
         found = thread.ask("GET", "/user")
@@ -177,7 +173,7 @@ def _account(thread: CommentThread) -> Any:
     return found.get(thread.author[1]) if isinstance(found, dict) else None
 
 
-def _answer(request: urllib.request.Request, what: str) -> Any:
+def _read_answer(request: urllib.request.Request, what: str) -> Any:
     try:
         with urllib.request.build_opener(RefuseRedirects).open(request, timeout=TIMEOUT) as answer:
             data = answer.read(MOST_BYTES + 1)
@@ -191,7 +187,7 @@ def _answer(request: urllib.request.Request, what: str) -> Any:
         raise EncheckError(f"{what}: {type(error).__name__}: {error}") from None
 
 
-def _event(environment: Environment) -> dict[str, Any]:
+def _read_event(environment: Environment) -> dict[str, Any]:
     """The event that started a GitHub Actions job; empty if unknown."""
     path = environment.get("GITHUB_EVENT_PATH")
     if not path:
@@ -203,7 +199,7 @@ def _event(environment: Environment) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _token_of(environment: Environment, name: str) -> str:
+def _checked_token(environment: Environment, name: str) -> str:
     token = environment.get(name, "").strip()
     if not token:
         raise NotPosted(f"there is no token in {name}, as on a branch of a fork")
@@ -233,7 +229,7 @@ def _checked_address(text: str, name: str) -> str:
     return text.rstrip("/")
 
 
-def _ending(commit: object, job: str) -> str:
+def _last_line(commit: object, job: str) -> str:
     """The commit of the verdict and the job with its files, if both values look like those of the host."""
     of = f"commit {commit[:10]}" if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{10,64}", commit) else ""
     link = f"[job]({job})" if re.fullmatch(r"https?://[\w.:/-]+", job, re.ASCII) else ""

@@ -10,7 +10,7 @@ from encheck.claims import FAMILIES
 from encheck.metrics import adjusted_rate, auc, find_metric, margin_rate, similarity_gap
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.text import plain_name
-from encheck.reporting.view import best_surface, judged_rows, printed, printed_interval
+from encheck.reporting.view import best_surface, format_figure, format_interval, judged_rows
 from encheck.run_file import ChangeVerdict, Result, RunFile
 from encheck.types import Declaration
 
@@ -60,12 +60,12 @@ class ProfileLine:
     @property
     def figure(self) -> str:
         """The figure as printed."""
-        return printed(self.metric, self.value)
+        return format_figure(self.metric, self.value)
 
     @property
     def interval(self) -> str:
         """The 95% interval as printed."""
-        return printed_interval(self.metric, self.low, self.high)
+        return format_interval(self.metric, self.low, self.high)
 
     @property
     def standing(self) -> Standing:
@@ -78,12 +78,17 @@ class ProfileLine:
 
 
 def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
-    """The measured properties by family, each with its figure from `headlines`.
+    """The measured properties by family, each with its figure from `headline_rows`.
 
     Leaves out figures that are not shares (a correlation, a gap between means), health and contracts.
     """
-    declared, best = results.declarations, headlines(results, model=model, data=data)
-    others = _reference_changes(results, model)
+    declared, best = results.declarations, headline_rows(results, model=model, data=data)
+    mine = [one for one in results.references if one.model == model and one.role in RIVALS]
+    others = {  # the change from the model's parent, else from the shipped reference
+        (row.property, row.data): AgainstReference(one.against, row.difference, row.said)
+        for one in sorted(mine, key=lambda one: RIVALS.index(one.role))[:1]
+        for row in one.properties
+    }
     rates = {(str(row.case), row.metric): row.value for row in results.checks if row.model == model}
     lines = []
     for row in best.values():
@@ -97,7 +102,7 @@ def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
     return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
 
 
-def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
+def headline_rows(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
     """The row of results.json for each property whose figure represents it in all outputs.
 
     It is the share of groups won in both directions if there is one, else the figure of the check that declares
@@ -115,7 +120,7 @@ def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
         metric = str(row.metric)
         plain = auc.name if metric.startswith(similarity_gap.name) else metric.replace(ADJUSTED, margin_rate.name)
         found = rows.get((row.case, plain), row)
-        if is_drawn(found, its):
+        if is_profile_share(found, its):
             best.setdefault(row.property, found)
     return best
 
@@ -125,37 +130,26 @@ def chance_of(row: Result, its: Declaration) -> float | None:
     return its.chance if row.metric == its.metric or not its.metric else find_metric(row.metric or "").chance
 
 
-def printed_rows(results: RunFile, model: str) -> list[Result]:
-    """The rows of `headlines` for a model on all data."""
-    return [row for data in results.data for row in headlines(results, model=model, data=data.name).values()]
+def all_headline_rows(results: RunFile, model: str) -> list[Result]:
+    """The rows of `headline_rows` for a model on all data."""
+    return [row for data in results.data for row in headline_rows(results, model=model, data=data.name).values()]
 
 
-def is_drawn(row: Result, its: Declaration) -> bool:
+def is_profile_share(row: Result, its: Declaration) -> bool:
     """Whether a figure is a share that belongs in a profile."""
     if row.value is None or its.family in NO_PROPERTY or chance_of(row, its) == 0:
         return False
     return all(end is not None and 0 <= end <= 1 for end in (row.value, row.low, row.high))
 
 
-def _reference_changes(results: RunFile, model: str) -> dict[tuple[str, str], AgainstReference]:
-    """(Property, data) -> the change from the model's parent, else from the shipped reference."""
-    mine = [one for one in results.references if one.model == model and one.role in RIVALS]
-    nearest = sorted(mine, key=lambda one: RIVALS.index(one.role))[:1]
-    return {
-        (row.property, row.data): AgainstReference(one.against, row.difference, row.said)
-        for one in nearest
-        for row in one.properties
-    }
-
-
 def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
     """Properties worse than the reference first, then by how far the interval reaches above chance."""
-    return sorted(lines, key=_strength)
 
+    def strength(line: ProfileLine) -> tuple[bool, bool, float]:
+        is_worse = line.against is not None and line.against.said == "worse"
+        return (not is_worse, line.chance is None, line.high - (line.chance or 0))
 
-def _strength(line: ProfileLine) -> tuple[bool, bool, float]:
-    is_worse = line.against is not None and line.against.said == "worse"
-    return (not is_worse, line.chance is None, line.high - (line.chance or 0))
+    return sorted(lines, key=strength)
 
 
 def profile_summary(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from encheck.errors import UsageError
 from encheck.reporting.html import page as html
-from encheck.reporting.html.page import picture
+from encheck.reporting.html.page import render_picture
 from encheck.reporting.profile import profile, profile_summary
-from encheck.reporting.results import into, read_items, read_results, write_named
+from encheck.reporting.results import read_items, read_results, writable_folder, write_named
 from encheck.reporting.where import KindBlock
 from encheck.run_file import RunFile
 from encheck.system.files import write_whole
@@ -22,7 +22,7 @@ MAX_NAME = 40
 KINDS = {"above chance": "above", "below chance": "below", "at chance": "at", "": "none"}
 
 
-def card(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
+def render_card(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
     """The SVG, 600 pixels wide; it follows the reader's dark or light setting.
 
     For several models or data sets it shows the first, or the named one. UsageError if that was not run, or
@@ -39,7 +39,7 @@ def card(results: RunFile, *, model: str | None = None, data: str | None = None)
     edition = f", {on} {its.version}" if its.version else ""
     look = "first look, " if results.first_look else ""
     origin_line = f"{look}{run.started[:10]}, encheck {run.versions['encheck']}{edition}, seed {its.seed}"
-    return picture(
+    return render_picture(
         "card.svg",
         model=_short_name(name), data=_short_name(on), lines=lines, facts=profile_summary(lines), kinds=KINDS,
         made=origin_line, width=WIDTH, height=bottom + BELOW, top=TOP, bottom=bottom,
@@ -47,13 +47,13 @@ def card(results: RunFile, *, model: str | None = None, data: str | None = None)
     )  # fmt: skip
 
 
-def badge(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
+def render_badge(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
     """A badge: "encheck", and the number of properties in which the model is above chance."""
     name, on = _model_and_data(results, model=model, data=data)
     found = profile_summary(profile(results, model=name, data=on))
     said = f"{found[0][0]} above chance" if found else "no figures"
     said += " (first look)" if results.first_look else ""
-    return picture("badge.svg", said=said, width=round(70 + 6.6 * len(said)))
+    return render_picture("badge.svg", said=said, width=round(70 + 6.6 * len(said)))
 
 
 def _model_and_data(results: RunFile, *, model: str | None, data: str | None) -> tuple[str, str]:
@@ -69,17 +69,17 @@ def _short_name(name: str) -> str:
     return name if len(name) <= MAX_NAME else f"...{name[3 - MAX_NAME :]}"
 
 
-def rebuild(folder: Path, out: Path, *, where: Sequence[KindBlock] = ()) -> Path:
+def rebuild_page(folder: Path, out: Path, *, where: Sequence[KindBlock] = ()) -> Path:
     """Write the report of a run to `out`; UsageError if the results are not what encheck writes.
 
     `where` comes from `reporting.where.kind_blocks`.
     """
     results, items = read_results(folder), read_items(folder)
-    with as_written(folder):
+    with reject_invalid_results(folder):
         if not items:
             note = "items.parquet is missing: no items and no histograms here"
             results = replace(results, run=replace(results.run, notes=(*results.run.notes, note)))
-        page = html.render(results, items, folder=folder, where=where)
+        page = html.render_run(results, items, folder=folder, where=where)
     write_named(out, page)
     return out
 
@@ -89,8 +89,8 @@ def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data
 
     if out.suffix not in (".svg", ".png"):
         raise UsageError(f"{out} should end in .svg or .png")
-    with as_written(folder):
-        svg = {"card": card, "badge": badge}[kind](read_results(folder), model=model, data=data)
+    with reject_invalid_results(folder):
+        svg = {"card": render_card, "badge": render_badge}[kind](read_results(folder), model=model, data=data)
     if out.suffix == ".svg":
         write_named(out, svg)
         return out
@@ -98,13 +98,13 @@ def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data
         import resvg_py
     except ImportError:
         raise UsageError("a PNG needs the extra png. Remedy: pip install 'encheck[png]', or write .svg") from None
-    with into(out.parent), write_whole(out) as file:
+    with writable_folder(out.parent), write_whole(out) as file:
         file.write(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))
     return out
 
 
 @contextmanager
-def as_written(*folders: Path) -> Iterator[None]:
+def reject_invalid_results(*folders: Path) -> Iterator[None]:
     """Turn errors into a UsageError that blames the results: they are not what encheck writes."""
     import jinja2
 

@@ -1,11 +1,21 @@
-"""Comparison of a model with the models whose item scores ship, for the terminal, summary.md and the page."""
+"""Known models beside a run: those whose item scores ship, four real models, and a learned rule of surface features.
+
+`lab/peers.py` measures peers.json, `lab/recipes/check_probes.py learned --write` learned_rival.json.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
 
+from encheck.options.settings import select_settings
 from encheck.reporting.text import escape_markdown, percent, plain_name, table
-from encheck.run_file import Difference, Reference, Role
+from encheck.run_file import Difference, Reference, Result, Role, RunFile
+from encheck.system.documents import read_json
+from encheck.system.typed_files import Count, read_typed
 
 WHO: Mapping[Role, str] = {
     "reference": "whose item scores ship with encheck",
@@ -15,17 +25,17 @@ WHO: Mapping[Role, str] = {
 CERTAIN = "at the 5% level for all properties together; informational only"
 
 
-def heading(one: Reference) -> str:
+def reference_heading(one: Reference) -> str:
     """The names and roles of the two models.
 
-    >>> heading(Reference("ckpt", "sbert", "parent", same_weights=False, named_by="README.md"))
+    >>> reference_heading(Reference("ckpt", "sbert", "parent", same_weights=False, named_by="README.md"))
     'ckpt against sbert, its parent (README.md)'
     """
     by = f" ({one.named_by})" if one.named_by else ""
     return f"{one.model} against {one.against}, {WHO[one.role]}{by}"
 
 
-def sameness(one: Reference) -> str:
+def sameness_note(one: Reference) -> str:
     """Says that the weights or all scores equal the other model's; empty if neither does."""
     names = f"{one.model} are those of {one.against}"
     if one.same_weights:
@@ -38,53 +48,54 @@ def is_unchanged(one: Reference) -> bool:
     return bool(one.properties) and not any(row.difference or row.low or row.high for row in one.properties)
 
 
-def unmeasured(one: Reference) -> str:
+def unmeasured_note(one: Reference) -> str:
     """The command that measures a parent that is not in the store; empty if it was measured."""
     if one.role != "parent" or one.properties:
         return ""
-    return f"{heading(one)}: not compared, since the store lacks its vectors (encheck run --model=PARENT makes them)"
+    why = "not compared, since the store lacks its vectors (encheck run --model=PARENT makes them)"
+    return f"{reference_heading(one)}: {why}"
 
 
-def head(one: Reference) -> tuple[str, ...]:
+def table_head(one: Reference) -> tuple[str, ...]:
     """The heading of the table of properties."""
     return ("property", "items", one.against, one.model, "change in points [95% CI]", "")
 
 
-def cells(row: Difference) -> tuple[str, ...]:
+def table_cells(row: Difference) -> tuple[str, ...]:
     """A property as table cells."""
     change, low, high = (f"{100 * value:+.1f}" for value in (row.difference, row.low, row.high))
     figures = (percent(row.before), percent(row.after))
     return (plain_name(row.property), f"{row.n:,}", *figures, f"{change} [{low}, {high}]", row.said)
 
 
-def shown(one: Reference) -> list[Difference]:
+def changed_properties(one: Reference) -> list[Difference]:
     """The properties, the largest losses first; empty if all scores are the same."""
     if is_unchanged(one):
         return []
     return sorted(one.properties, key=lambda row: (row.said == "cannot tell", row.difference))
 
 
-def surface_line(one: Reference) -> str:
+def surface_summary(one: Reference) -> str:
     """The number of properties in which a model is above the best surface scorer, and the names of the others."""
     others = [row for row in one.properties if row.said != "better"]
     missed = ", ".join(f"{plain_name(row.property)} ({100 * row.difference:+.1f})" for row in others)
     count = len(one.properties)
-    start = f"{heading(one)}: certainly above it in {count - len(others)} of {count} properties"
+    start = f"{reference_heading(one)}: certainly above it in {count - len(others)} of {count} properties"
     return f"{start}; not in {missed}" if missed else start
 
 
 def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
     """Lines for the terminal."""
     for one in found:
-        if same := sameness(one):
+        if same := sameness_note(one):
             yield same
         if one.role == "surface" and one.properties:
-            yield surface_line(one)
-        elif text := unmeasured(one):
+            yield surface_summary(one)
+        elif text := unmeasured_note(one):
             yield text
-        elif rows := shown(one):
-            yield f"{heading(one)}, on the same items ({CERTAIN}):"
-            yield from table([head(one), *map(cells, rows)])
+        elif rows := changed_properties(one):
+            yield f"{reference_heading(one)}, on the same items ({CERTAIN}):"
+            yield from table([table_head(one), *map(table_cells, rows)])
     if found:
         yield ""
 
@@ -92,11 +103,113 @@ def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
 def reference_markdown(found: Sequence[Reference]) -> Iterator[str]:
     """The section of summary.md."""
     for one in found:
-        yield from (f"- {escape_markdown(text)}" for text in filter(None, [sameness(one), unmeasured(one)]))
+        yield from (f"- {escape_markdown(text)}" for text in filter(None, [sameness_note(one), unmeasured_note(one)]))
         if one.role == "surface" and one.properties:
-            yield f"- {escape_markdown(surface_line(one))}"
-        elif rows := shown(one):
-            yield from ("", f"{escape_markdown(heading(one))}, on the same items ({CERTAIN}):", "")
-            lines = (head(one), ["---"] * 6, *map(cells, rows))
+            yield f"- {escape_markdown(surface_summary(one))}"
+        elif rows := changed_properties(one):
+            yield from ("", f"{escape_markdown(reference_heading(one))}, on the same items ({CERTAIN}):", "")
+            lines = (table_head(one), ["---"] * 6, *map(table_cells, rows))
             yield from (f"| {' | '.join(map(escape_markdown, row))} |" for row in lines)
             yield ""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerSettings:
+    """The settings that change a figure: peers are shown only next to figures with the same settings."""
+
+    epsilon: float
+    median_scope: str | float
+    near_duplicates: str
+    generator_mode: str
+    lexicon: str
+    experimental: bool
+    passage_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class PeerFigure:
+    """One figure of every peer, by its name in `Peers.models`, on the same `n` items."""
+
+    n: Count
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """The results of full runs of several models on one edition of the probes; `command` made the file.
+
+    `models` explains the name of each. `figures` is by `figure_key`.
+    """
+
+    command: str
+    version: str
+    fingerprint: str
+    settings: PeerSettings
+    models: Mapping[str, str]
+    figures: Mapping[str, PeerFigure]
+
+    def beside(self, row: Result) -> Mapping[str, float]:
+        """Each peer's figure of the same check, level and metric; empty if there is none."""
+        found = self.figures.get(figure_key(row))
+        return found.values if found else {}
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedShare:
+    """The share of contrasts that the learned rule wins, with the 95th percentile of what it wins where there is
+    nothing to learn; `both` is the share of groups that it wins in both directions.
+    """
+
+    share: float
+    by_chance: float
+    both: float
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFigures:
+    """The rule's figures on the groups of a phenomenon, in clusters and in constructions that it was not fitted to."""
+
+    groups: Count
+    clusters: LearnedShare
+    constructions: LearnedShare | None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRival:
+    """The learned rule's figures by phenomenon, on one edition of the probes; `command` made the file."""
+
+    command: str
+    version: str
+    fingerprint: str
+    figures: Mapping[str, LearnedFigures]
+
+    def beside(self, phenomenon: str) -> LearnedShare | None:
+        """Its figures in other constructions if they are above those by chance, else None."""
+        known = self.figures.get(phenomenon)
+        one = known.constructions if known else None
+        return one if one and one.share > one.by_chance else None
+
+
+def figure_key(row: Result) -> str:
+    """Check, level and metric of a figure."""
+    return f"{row.check}/{row.level}/{row.metric}"
+
+
+@cache
+def shipped_peers() -> Peers:
+    """The peers that come with encheck."""
+    return read_typed(Peers, read_json(Path(str(resources.files("encheck.reporting") / "peers.json"))))
+
+
+@cache
+def learned_rival() -> LearnedRival:
+    """The learned rule's figures that come with encheck."""
+    return read_typed(LearnedRival, read_json(Path(str(resources.files("encheck.reporting") / "learned_rival.json"))))
+
+
+def matching_peers(results: RunFile, data: str) -> Peers | None:
+    """The peers, if this data set is their edition of the probes and the settings match, else None."""
+    known, settings = shipped_peers(), results.run.settings
+    here = {("probes", one.version, one.fingerprint) for one in results.data if one.name == data == "probes"}
+    has_settings = known.settings == select_settings(PeerSettings, settings)
+    return known if has_settings and ("probes", known.version, known.fingerprint) in here else None

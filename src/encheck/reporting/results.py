@@ -62,13 +62,13 @@ def environment() -> dict[str, str]:
     encheck's code is a commit if it runs from a checkout, which may have changes, else a hash of the installed files:
     the checkout that they were installed from may have changed since.
     """
-    found = {"encheck": _code(), "python": platform.python_version(), "platform": platform.platform()}
+    found = {"encheck": _code_version(), "python": platform.python_version(), "platform": platform.platform()}
     torch = sys.modules.get("torch")
     return found | ({"threads": str(torch.get_num_threads())} if torch else {})
 
 
 @cache
-def _code() -> str:
+def _code_version() -> str:
     installed = metadata.distribution("encheck")
     origin = json.loads(installed.read_text("direct_url.json") or "{}")
     if origin.get("dir_info", {}).get("editable"):
@@ -107,7 +107,7 @@ def refuse_over(
 
 def write_named(path: Path, text: str) -> None:
     """Write a file that the user named, like `write_text`; UsageError if it cannot be written."""
-    with into(path.parent):
+    with writable_folder(path.parent):
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
         try:
@@ -117,7 +117,7 @@ def write_named(path: Path, text: str) -> None:
 
 
 @contextmanager
-def into(folder: Path) -> Iterator[None]:
+def writable_folder(folder: Path) -> Iterator[None]:
     """Create the folder if it is missing, for writes in the block; UsageError if writing fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -166,7 +166,7 @@ def read_items(folder: Path) -> RunItems:
     path, schema = folder / ITEMS, item_schema()
     if not path.exists():
         return RunItems(schema.empty_table())
-    table = _items_of(path, COLUMNS, also=OPTIONAL)
+    table = _read_item_columns(path, COLUMNS, also=OPTIONAL)
     for name in OPTIONAL:
         if name not in table.column_names:
             table = table.append_column(name, pyarrow.nulls(len(table), schema.field(name).type))
@@ -178,7 +178,7 @@ def read_splits(folder: Path) -> dict[str, set[str]]:
     path = folder / ITEMS
     if not path.exists():
         return {}
-    pairs = _items_of(path, ("case", "split")).group_by(["case", "split"]).aggregate([])
+    pairs = _read_item_columns(path, ("case", "split")).group_by(["case", "split"]).aggregate([])
     found: dict[str, set[str]] = {}
     for case, split in zip(pairs["case"].to_pylist(), pairs["split"].to_pylist(), strict=True):
         found.setdefault(case, set()).add(split or "")
@@ -192,12 +192,12 @@ def find_item(folder: Path, item: str) -> list[ItemRow]:
     path = folder / ITEMS
     if not path.exists():
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
-    table = _items_of(path, COLUMNS, also=OPTIONAL)
+    table = _read_item_columns(path, COLUMNS, also=OPTIONAL)
     found = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pydict()
     return [ItemRow.from_columns(found, i) for i in range(len(found["item"]))]
 
 
-def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:
+def _read_item_columns(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:
     """These columns of an items.parquet, with checked types; UsageError for a damaged file."""
     import pyarrow
 

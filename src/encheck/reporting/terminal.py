@@ -21,44 +21,42 @@ from encheck.reporting.decisions import (
     run_verdict,
 )
 from encheck.reporting.gate import record
-from encheck.reporting.gate.record import in_a_line
-from encheck.reporting.gate.rows import HEAD, folded_rows, overview, row_cells, weighed_rows
+from encheck.reporting.gate.record import on_one_line
+from encheck.reporting.gate.rows import HEAD, gate_overview, reported_only_counts, row_cells, weighed_rows
 from encheck.reporting.gate.words import (
     NEW,
     GateLoss,
-    explained,
     gate_story,
-    listed_names,
-    made_for,
-    part,
-    title,
-    undecided,
+    gate_title,
+    inconclusive_lines,
+    list_names,
+    partial_suffix,
+    purpose_phrase,
+    reason_lines,
     what_has_to_change,
 )
-from encheck.reporting.peers import peers_on
-from encheck.reporting.profile import ProfileLine, headlines, profile, weakest_first
-from encheck.reporting.text import SENTENCES, data_name, joined, percent, plain_name, shortened, table
+from encheck.reporting.profile import ProfileLine, headline_rows, profile, weakest_first
+from encheck.reporting.reference import matching_peers
+from encheck.reporting.text import SENTENCES, data_name, join_pieces, percent, plain_name, shorten_pieces, table
 from encheck.reporting.view import (
     WORDS,
-    ItemExample,
     Items,
     MatrixCell,
+    claim_sentence,
     criteria_matrix,
     failed_models,
-    figure,
+    figure_text,
     floor_and_aim,
-    frames_of,
+    format_figure,
+    item_frames,
     judged_rows,
-    printed,
     rows_that_ran,
     run_headlines,
-    sentence,
     skip_reasons,
-    surface,
+    surface_text,
     worst_items,
 )
-from encheck.run_file import RemainingWorkOfModel, Result, RunFile
-from encheck.scoring.frame import ItemFrame
+from encheck.run_file import Result, RunFile
 from encheck.system.terminal import LINES, make_visible
 
 LOSSES_TOLD = 3  # losses with examples
@@ -84,26 +82,31 @@ def gate_lines(
             yield from _short_gate_lines(against, candidate, to_type, most=SHORTEST // len(gate.against))
             continue
         yield from _gate_head(against)
-        yield from _answer_lines(against, candidate)
-        yield from _changes(against)
+        told = gate_story(against, candidate=candidate)
+        yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
+        for number, loss in enumerate(told.losses):
+            yield f"  {loss.title}"
+            yield from (f"  {text}" for text in _loss_evidence(loss) if number < LOSSES_TOLD)
+        yield from [f"  {told.legend}"] * bool(told.legend)
+        yield from _change_lines(against)
         if shown := weighed_rows(against):
-            yield from table([HEAD, *(row_cells(row) for row in shown)])
-        yield from (f"  - {text}" for text in explained(against, commands=False, remedies=False))
-        yield from (f"  - {text}: see the page" for text in folded_rows(against))
-        yield from _steps(against, candidate, to_type)
-    yield from undecided(gate)
+            yield from table([HEAD, *(row_cells(row, against.purpose) for row in shown)])
+        yield from (f"  - {text}" for text in reason_lines(against, commands=False, remedies=False))
+        yield from (f"  - {text}: see the page" for text in reported_only_counts(against))
+        yield from _step_lines(against, candidate, to_type)
+    yield from inconclusive_lines(gate)
 
 
 def _gate_head(against: GateAgainst) -> Iterator[str]:
     """The verdict and its purpose, and the languages of the texts if few are English."""
-    yield f"gate against {against.baseline}{part(against)}{made_for(against)}: {title(against)}"
+    yield f"gate against {against.baseline}{partial_suffix(against)}{purpose_phrase(against)}: {gate_title(against)}"
     if against.languages:
         yield f"  {against.languages}"
 
 
 def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommands, *, most: int) -> Iterator[str]:
     """The answer with the losses first, what to do last, and between them what fits into `most` lines."""
-    head, steps = [*_gate_head(against)], [*_steps(against, candidate, to_type)]
+    head, steps = [*_gate_head(against)], [*_step_lines(against, candidate, to_type)]
     told = gate_story(against, candidate=candidate)
     head.append(f"  {told.answer}. {'' if told.losses else told.lead}".rstrip())
     body: list[str] = []
@@ -111,13 +114,13 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
         body.append(f"  {loss.title}")
         body += [f"  {text}" for text in _first_example(loss) if i == 0]
     if more := told.losses[LOSSES_TOLD:]:
-        body.append(f"  and {len(more)} more: {listed_names([loss.name for loss in more])}")
-    body += _changes(against)
-    counts = Counter(line.verdict for line in overview(against))
+        body.append(f"  and {len(more)} more: {list_names([loss.name for loss in more])}")
+    body += _change_lines(against)
+    counts = Counter(line.verdict for line in gate_overview(against))
     body += [f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}"] * bool(counts)
     shown = set(against.reasons) if against.outcome == "pass" else set()
     rows = tuple(f"{row.name}: " for row in against.rows)
-    said = explained(against, commands=False, remedies=False)
+    said = reason_lines(against, commands=False, remedies=False)
     body += [
         f"  - {text}" for text in said
         if not (text in shown or text.startswith(rows)
@@ -131,7 +134,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     yield from steps
 
 
-def _steps(against: GateAgainst, candidate: str, to_type: GateCommands) -> Iterator[str]:
+def _step_lines(against: GateAgainst, candidate: str, to_type: GateCommands) -> Iterator[str]:
     yield "  what to do:"
     for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
         yield f"    {number}. {step.says}"
@@ -139,33 +142,23 @@ def _steps(against: GateAgainst, candidate: str, to_type: GateCommands) -> Itera
         yield from [f"       {step.command}"] * bool(step.command)
 
 
-def _changes(against: GateAgainst) -> Iterator[str]:
+def _change_lines(against: GateAgainst) -> Iterator[str]:
     if changes := what_has_to_change(against):
         yield "  what has to change:"
         yield from (f"    - {change}" for change in changes)
 
 
-def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
-    """The answer, then the losses, the first few with their examples."""
-    told = gate_story(against, candidate=candidate)
-    yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
-    for i, loss in enumerate(told.losses):
-        yield f"  {loss.title}"
-        yield from (f"  {text}" for text in _evidence(loss) if i < LOSSES_TOLD)
-    yield from [f"  {told.legend}"] * bool(told.legend)
-
-
 def _first_example(loss: GateLoss) -> list[str]:
     """The meaning of a loss, and one lost item or query with all its texts."""
-    evidence = list(_evidence(loss))
+    evidence = list(_loss_evidence(loss))
     starts = [i for i, text in enumerate(evidence) if text.startswith(("lost: ", "changed: "))]
     return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
-def _evidence(loss: GateLoss) -> Iterator[str]:
+def _loss_evidence(loss: GateLoss) -> Iterator[str]:
     """The meaning of a loss for users of the model, and the lost items."""
     yield from (f"  {text}" for text in (loss.figures, loss.means) if text)
-    yield from record.lost_lines(loss.row) if loss.row else ()
+    yield from record.loss_lines(loss.row) if loss.row else ()
 
 
 FEW = 12  # figures per model and data set that are still shown one by one
@@ -203,7 +196,7 @@ def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
 
 def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
     """A table and the worst mistake of each model on each data set."""
-    rows, there, failed = judged_rows(results), frames_of(results, items), failed_models(results)
+    rows, there, failed = judged_rows(results), item_frames(results, items), failed_models(results)
     cells = [cell for cell in criteria_matrix(results) if cell.model not in failed]
     for cell in cells:
         here = [r for r in rows if (r.model, r.data) == (cell.model, cell.data)]
@@ -214,15 +207,19 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
         elif run := rows_that_ran(here):  # no property of the profile
             yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in run[:most])])
             yield from [f"  and {len(run) - most} more: see -v"] * (len(run) > most)
-        examples = ((line.title, _mistake(there.get(line.case))) for line in found)
-        for name, item in islice(((name, item) for name, item in examples if item), int(len(cells) == 1)):
+        mistakes = (
+            (line.title, item)
+            for line in found if (frame := there.get(line.case)) and frame.far is not None
+            for item in worst_items(frame, TRIED) if item.far_score > item.near_score
+        )  # fmt: skip
+        for name, item in islice(mistakes, int(len(cells) == 1)):
             for score, found_pieces, what in ((item.far_score, item.far_pieces, f"in {name}, the nearer text"),
                                               (item.near_score, item.near_pieces, "should be nearer")):  # fmt: skip
-                text = joined(shortened(found_pieces, context=CONTEXT))
-                yield "  " + in_a_line(f"{score:.2f} {what}: {text}", WIDTH)
+                text = join_pieces(shorten_pieces(found_pieces, context=CONTEXT))
+                yield "  " + on_one_line(f"{score:.2f} {what}: {text}", WIDTH)
         if why := skip_reasons(here):
-            yield in_a_line(f"  skipped: {'; '.join(why)}", WIDTH)
-    yield from (same for one in results.references if (same := reference.sameness(one)))
+            yield on_one_line(f"  skipped: {'; '.join(why)}", WIDTH)
+    yield from (same for one in results.references if (same := reference.sameness_note(one)))
     yield from view.threshold_lines(results)
 
 
@@ -237,34 +234,22 @@ def verdict_lines(results: RunFile) -> Iterator[str]:
         yield make_visible(f"Next: {command}{new}", keep=LINES)
 
 
-def _all_four(cell: MatrixCell) -> Iterator[str]:
-    if told := ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell)):
-        yield f"  all four criteria: {cell.all} ({told})"
-
-
 def profile_lines(found: Sequence[ProfileLine], *, most: int = MOST) -> Iterator[str]:
     """The properties as a table, the weakest first, each paired with the reference if there is one."""
     others = sorted({line.against.name for line in found if line.against})
     heads = ("property", "figure (95% interval)", "chance", "", "best surface", *others)
     if found:
-        yield from table([heads, *(_profile_row(line, is_paired=bool(others)) for line in found[:most])])
+        rows = [heads]
+        for line in found[:most]:
+            adjusted = "" if line.adjusted is None else f", adjusted {percent(line.adjusted)}"
+            chance = "-" if line.chance is None else format_figure(line.metric, line.chance)
+            scorer = "-" if line.surface is None else f"{line.surface_of} {format_figure(line.metric, line.surface)}"
+            against = f"{100 * line.against.change:+.1f} points, {line.against.said}" if line.against else "-"
+            told = f"{line.figure} ({line.interval}){adjusted}"
+            rows.append((line.title, told, chance, line.standing or "-", scorer, *[against] * bool(others)))
+        yield from table(rows)
     if left := len(found[most:]):
         yield f"  and {left} more: see -v or the page"
-
-
-def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
-    adjusted = "" if line.adjusted is None else f", adjusted {percent(line.adjusted)}"
-    chance = "-" if line.chance is None else printed(line.metric, line.chance)
-    surface = "-" if line.surface is None else f"{line.surface_of} {printed(line.metric, line.surface)}"
-    against = f"{100 * line.against.change:+.1f} points, {line.against.said}" if line.against else "-"
-    told = f"{line.figure} ({line.interval}){adjusted}"
-    return (line.title, told, chance, line.standing or "-", surface, *([against] * is_paired))
-
-
-def _mistake(frame: ItemFrame | None) -> ItemExample | None:
-    """The worst item of a case whose far text scores higher than its near text."""
-    found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
-    return next((item for item in found if item.far_score > item.near_score), None)
 
 
 def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
@@ -275,10 +260,11 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
         if run := rows_that_ran(rows):
             yield from table([COLUMNS, *(_result_row(row) for row in run)])
         if why := skip_reasons(rows):
-            told = f"skipped: {'; '.join(why)}"
-            yield from wrap(told, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-        yield from _all_four(cell)
-        yield from _peers(results, cell)
+            skipped = f"skipped: {'; '.join(why)}"
+            yield from wrap(skipped, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        if told := ", ".join(f"{cell.properties[n]}: {WORDS[one]}" for n, one in cell.verdicts.items() if one):
+            yield f"  all four criteria: {cell.all} ({told})"
+        yield from _peer_lines(results, cell)
         yield ""
     yield from reference.reference_lines(results.references)
     yield from run_headlines(results)
@@ -286,42 +272,40 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
     for line in (*view.rival_lines(results.checks), *view.validity_lines(results)):
         yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
     yield from contamination.contamination_lines(results.contamination)
-    yield from _reasons([row for row in rows_that_ran(judged_rows(results)) if row.reason and row.verdict != "fail"])
+    reasons: dict[tuple[str, str], set[str]] = {}  # each reason of a verdict once, with its properties
+    for row in rows_that_ran(judged_rows(results)):
+        if row.reason and row.verdict != "fail":
+            reasons.setdefault((row.reason, WORDS[row.verdict]), set()).add(plain_name(row.property))
+    for (reason, verdict), properties in sorted(reasons.items()):
+        yield f"  {verdict} ({', '.join(sorted(properties))}): {reason}"
 
 
-def _peers(results: RunFile, cell: MatrixCell) -> Iterator[str]:
+def _peer_lines(results: RunFile, cell: MatrixCell) -> Iterator[str]:
     """The profile next to the figures of known models, on the same sentences."""
-    known = peers_on(results, cell.data)
-    rows = headlines(results, model=cell.model, data=cell.data)
+    known = matching_peers(results, cell.data)
+    rows = headline_rows(results, model=cell.model, data=cell.data)
     beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
     if known and beside:
         yield f"  compared with known models, on all {SENTENCES} (probes {known.version}):"
         head = ("property", cell.model, *known.models)
-        yield from table([
-            head,
-            *((plain_name(row.property), *(printed(row.metric, value) for value in (row.numbers[0], *found.values())))
-              for row, found in beside),
-        ])  # fmt: skip
-
-
-def _reasons(rows: Sequence[Result]) -> Iterator[str]:
-    """Each reason of a verdict once, with the properties that have it."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        found.setdefault((row.reason, WORDS[row.verdict]), set()).add(row.property)
-    for (reason, verdict), properties in sorted(found.items()):
-        yield f"  {verdict} ({', '.join(sorted(map(plain_name, properties)))}): {reason}"
-
-
-def _criteria(cell: MatrixCell) -> Iterator[tuple[str, str]]:
-    for number, verdict in cell.verdicts.items():
-        if verdict:
-            yield cell.properties[number], verdict
+        lines = [
+            (plain_name(row.property), *(format_figure(row.metric, one) for one in (row.numbers[0], *found.values())))
+            for row, found in beside
+        ]
+        yield from table([head, *lines])
 
 
 def _result_row(row: Result) -> tuple[str, ...]:
     counts = (str(row.n or "-"), str(row.clusters or "-"))
-    return (WORDS[row.verdict], sentence(row.check), row.level, figure(row), floor_and_aim(row), surface(row), *counts)
+    return (
+        WORDS[row.verdict],
+        claim_sentence(row.check),
+        row.level,
+        figure_text(row),
+        floor_and_aim(row),
+        surface_text(row),
+        *counts,
+    )
 
 
 def first_profile(results: RunFile) -> Iterator[str]:
@@ -332,26 +316,25 @@ def first_profile(results: RunFile) -> Iterator[str]:
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
         start = f"First look at {cell.model} on {cell.data} ({look.clusters:,} of {look.of_clusters:,} clusters)"
-        yield make_visible(in_a_line(f"{start}: {weak or 'nothing'}; the run goes on", WIDTH), keep=LINES)
+        yield make_visible(on_one_line(f"{start}: {weak or 'nothing'}; the run goes on", WIDTH), keep=LINES)
         for row in results.checks:
             if row.property == CONTRACT and (row.model, row.data, row.verdict) == (cell.model, cell.data, "fail"):
-                yield make_visible(f"contract broken: {sentence(row.check)}: {row.reason}")
+                yield make_visible(f"contract broken: {claim_sentence(row.check)}: {row.reason}")
 
 
 def rest_lines(results: RunFile) -> Iterator[str]:
     """Why the run stopped after its first look, and what is left for each model; empty for other runs."""
-    if rest := results.run.rest:
-        left = ". ".join(map(_rest_line, rest.models))
-        yield f"Stopped after the first look ({rest.why}). {left}".rstrip()
-
-
-def _rest_line(one: RemainingWorkOfModel) -> str:
-    about = "" if one.is_counted else " of 4 characters"
-    seconds = "time unknown" if one.seconds is None else duration(one.seconds)
-    dollars = one.dollars
-    price = "; price unknown: models.yaml gives none" if dollars is None else f"; ${dollars:,.2f}" if dollars else ""
-    size = f"about {one.texts:,} texts, {one.tokens:,} tokens{about}"
-    return f"The rest for {one.model}: {size}; {seconds}{price}"
+    if not (rest := results.run.rest):
+        return
+    left = []
+    for one in rest.models:
+        about = "" if one.is_counted else " of 4 characters"
+        seconds = "time unknown" if one.seconds is None else duration(one.seconds)
+        price = f"; ${one.dollars:,.2f}" if one.dollars else ""
+        price = "; price unknown: models.yaml gives none" if one.dollars is None else price
+        size = f"about {one.texts:,} texts, {one.tokens:,} tokens{about}"
+        left.append(f"The rest for {one.model}: {size}; {seconds}{price}")
+    yield f"Stopped after the first look ({rest.why}). {'. '.join(left)}".rstrip()
 
 
 def duration(seconds: float) -> str:

@@ -59,13 +59,13 @@ def plain_name(tested: str) -> str:
     return NAMES.get(tested) or tested.replace("-", " ").replace("_", " ")
 
 
-def data_name(data: str) -> str:
-    """The plain name of a data set.
+def data_name(data: str, *, with_code: bool = True) -> str:
+    """The plain name of a data set, with the name for `--data` in brackets if that differs.
 
-    >>> data_name("probes"), data_name("mrpc")
-    ('built-in English sentences (probes)', 'mrpc')
+    >>> data_name("probes"), data_name("probes", with_code=False), data_name("mrpc")
+    ('built-in English sentences (probes)', 'built-in English sentences', 'mrpc')
     """
-    return f"{SENTENCES} ({data})" if data == "probes" else data
+    return f"{SENTENCES} ({data})" if data == "probes" and with_code else SENTENCES if data == "probes" else data
 
 
 def percent(share: float) -> str:
@@ -109,29 +109,29 @@ def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
     return [(kind, piece) for kind, piece in [*out, ("same", source[at:])] if piece]
 
 
-def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
+def mark_edits(source: str, text: str, edits: Sequence[Edit]) -> str:
     """The variant as plain text, with deletions in [-brackets-] and insertions in {+braces+}.
 
-    >>> marked("a fast car", "a slow car", [Edit(2, 6, "slow")])
+    >>> mark_edits("a fast car", "a slow car", [Edit(2, 6, "slow")])
     'a [-fast-]{+slow+} car'
     """
-    return joined(pieces(source, text, edits))
+    return join_pieces(pieces(source, text, edits))
 
 
-def joined(found: Iterable[Piece]) -> str:
+def join_pieces(found: Iterable[Piece]) -> str:
     """Pieces as plain text.
 
-    >>> joined([("same", "a "), ("del", "fast"), ("ins", "slow")])
+    >>> join_pieces([("same", "a "), ("del", "fast"), ("ins", "slow")])
     'a [-fast-]{+slow+}'
     """
     signs = {"same": "{}", "del": "[-{}-]", "ins": "{{+{}+}}"}
     return "".join(signs[kind].format(piece) for kind, piece in found)
 
 
-def shortened(found: Sequence[Piece], *, context: int = 60) -> list[Piece]:
+def shorten_pieces(found: Sequence[Piece], *, context: int = 60) -> list[Piece]:
     """Pieces on one line, with `context` characters of unchanged text on each side of an edit; whole without edits.
 
-    >>> shortened([("same", "x" * 70), ("ins", "new"), ("same", " end")], context=3)
+    >>> shorten_pieces([("same", "x" * 70), ("ins", "new"), ("same", " end")], context=3)
     [('same', '...xxx'), ('ins', 'new'), ('same', ' end')]
     """
     return [(kind, _cut(kind, text, i, len(found), context)) for i, (kind, text) in enumerate(found)]
@@ -164,28 +164,28 @@ def escape_markdown(text: str) -> str:
     return LINKING.sub(r"<span>\g<0></span>", FORMATTING.sub(r"\\\g<0>", clean))
 
 
-def code(text: str, *, most: int = MOST_CODE) -> str:
+def inline_code(text: str, *, most: int = MOST_CODE) -> str:
     """A text as inline code in Markdown.
 
-    >>> code("a`b")
+    >>> inline_code("a`b")
     '`` a`b ``'
     """
     line = one_line(text, most)
-    fence = "`" * (longest_ticks(line) + 1)
+    fence = "`" * (longest_backticks(line) + 1)
     return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
 
 
 def one_line(text: str, most: int) -> str:
     """A text from others on one line, with invisible characters made visible, cut if it is long."""
-    return shortest(make_visible(" ".join(text.split())), most)
+    return cut_line(make_visible(" ".join(text.split())), most)
 
 
-def shortest(line: str, most: int) -> str:
+def cut_line(line: str, most: int) -> str:
     """The line, cut to at most `most` characters."""
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
-def longest_ticks(text: str) -> int:
+def longest_backticks(text: str) -> int:
     """The length of the longest run of backticks, which a fence must exceed."""
     return max(map(len, re.findall("`+", text)), default=0)
 

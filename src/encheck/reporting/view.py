@@ -14,8 +14,8 @@ from encheck.errors import UsageError, missing_need
 from encheck.gating.types import Z_95
 from encheck.generators.phenomenon import relation_title
 from encheck.metrics import adjusted_rate, both_directions, find_metric
-from encheck.reporting.failures import rounded
-from encheck.reporting.text import Piece, percent, percent_interval, pieces, plain_name
+from encheck.reporting.failures import rounded_figure
+from encheck.reporting.text import Piece, data_name, percent, percent_interval, pieces, plain_name
 from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, ItemFrame
 from encheck.scoring.item import ItemRow
@@ -109,7 +109,7 @@ def judged_rows(results: RunFile) -> list[Result]:
     rows = [
         row
         for row in results.checks
-        if (bool(row.verdict) or row.aim is not None) or is_shown(row, declared[row.check])
+        if (bool(row.verdict) or row.aim is not None) or has_no_verdict(row, declared[row.check])
     ]
     place = {row.id: numbers.get(row.property, last) for row in rows}
     return sorted(rows, key=lambda r: (r.model, r.data, place[r.id], r.property, r.id))
@@ -124,9 +124,8 @@ def skip_reasons_by_place(results: RunFile, *, named: bool = False) -> dict[str,
     """For each "model on data" with skipped checks, the reasons, each once; see `skip_reasons`."""
     found: dict[str, list[Result]] = {}
     for row in judged_rows(results):
-        found.setdefault(f"{row.model} on {row.data}", []).append(row)
-    lines = {place: skip_reasons(rows, named=named) for place, rows in found.items()}
-    return {place: why for place, why in lines.items() if why}
+        found.setdefault(f"{row.model} on {data_name(row.data)}", []).append(row)
+    return {place: why for place, rows in found.items() if (why := skip_reasons(rows, named=named))}
 
 
 def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
@@ -143,21 +142,21 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
     for row in those:
         needs = missing_need(row.reason)
         found.setdefault((needs, "" if needs else row.reason), set()).add(row.property)
-    some = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
-    return [_skip_reason(needs, reason, sorted(properties), named=named) for (needs, reason), properties in some]
+    lines = []
+    for (needs, reason), properties in sorted(found.items(), key=lambda one: (-len(one[1]), one[0])):
+        plain = [plain_name(name) for name in sorted(properties)]
+        is_one = len(plain) == 1
+        who = plain[0] if is_one else f"{len(plain)} properties"
+        names = f" ({', '.join(plain)})" if named and not is_one else ""
+        if needs:
+            lines.append(f"{who}: needs {needs}" if is_one else f"{who} need {needs}{names}")
+        else:  # the reasons of single sentences belong in the details
+            shown = reason if named else reason.partition(" (")[0]
+            lines.append(f"{who}{names}: {shown or 'no reason given'}")
+    return lines
 
 
-def _skip_reason(needs: str, reason: str, properties: Sequence[str], *, named: bool) -> str:
-    one, plain = len(properties) == 1, [plain_name(name) for name in properties]
-    who = plain[0] if one else f"{len(plain)} properties"
-    names = f" ({', '.join(plain)})" if named and not one else ""
-    if needs:
-        return f"{who}: needs {needs}" if one else f"{who} need {needs}{names}"
-    shown = reason if named else reason.partition(" (")[0]  # the reasons of single sentences belong in the details
-    return f"{who}{names}: {shown or 'no reason given'}"
-
-
-def is_shown(row: Result, declared: Declaration) -> bool:
+def has_no_verdict(row: Result, declared: Declaration) -> bool:
     """Whether the row's check has no verdict, at all or on these data."""
     return bool(declared.unjudged or row.params.get("unjudged")) and row.metric == declared.metric
 
@@ -173,20 +172,20 @@ def floor_and_aim(row: Result, *, name: bool = False) -> str:
     return f"{floor}{of} / {row.aim:g}"
 
 
-def sentence(check: str) -> str:
+def claim_sentence(check: str) -> str:
     """A claim as a sentence.
 
-    >>> sentence("jumble_is_farther_than_paraphrase")
+    >>> claim_sentence("jumble_is_farther_than_paraphrase")
     'jumble is farther than paraphrase'
     """
     return check.replace("_", " ")
 
 
-def figure(row: Result) -> str:
+def figure_text(row: Result) -> str:
     """Value and interval; a dash if there is no value."""
     if row.value is None or row.low is None:
         return "-"
-    value, low, high = rounded(*row.numbers)
+    value, low, high = rounded_figure(*row.numbers)
     return f"{value} [{low}, {high}]"
 
 
@@ -198,19 +197,19 @@ def is_rate(metric: str | None) -> bool:
         return False
 
 
-def printed(metric: str | None, value: float) -> str:
+def format_figure(metric: str | None, value: float) -> str:
     """A figure as printed in all outputs: a rate in percent, any other with two digits.
 
-    >>> printed("both_directions_calibrated", 0.5215), printed("auc", 0.5215)
+    >>> format_figure("both_directions_calibrated", 0.5215), format_figure("auc", 0.5215)
     ('52%', '0.52')
     """
     return percent(value) if is_rate(metric) else f"{value + 0.0:.2f}"
 
 
-def printed_interval(metric: str | None, low: float, high: float) -> str:
+def format_interval(metric: str | None, low: float, high: float) -> str:
     """The ends of its 95% interval.
 
-    >>> printed_interval("both_directions_calibrated", 0.481, 0.557), printed_interval("auc", 0.4812, 0.5571)
+    >>> format_interval("both_directions_calibrated", 0.481, 0.557), format_interval("auc", 0.4812, 0.5571)
     ('48 to 56', '0.48 to 0.56')
     """
     return percent_interval(low, high) if is_rate(metric) else f"{low + 0.0:.2f} to {high + 0.0:.2f}"
@@ -222,13 +221,13 @@ def best_surface(row: Result) -> tuple[str, float, SurfaceFigure] | None:
     return max(found, key=lambda one: one[1], default=None)
 
 
-def surface(row: Result) -> str:
+def surface_text(row: Result) -> str:
     """The best surface scorer and its figure; a dash if there is none."""
     best = best_surface(row)
     return f"{best[0]} {round(best[1], 2) + 0.0:.2f}" if best else "-"
 
 
-def surface_curve(row: Result) -> tuple[CurvePoint, ...]:
+def overlap_curve(row: Result) -> tuple[CurvePoint, ...]:
     """The curve of word overlap; empty if there is none."""
     overlap = row.surface.get(WORD_OVERLAP)
     return overlap.curve if overlap else ()
@@ -246,7 +245,13 @@ def run_headlines(results: RunFile) -> list[str]:
     if results.gate:  # the gate decides: only checks that fail by themselves are added
         failed = {row.model for row in there if row.verdict in ("fail", "error")}
         said = (model_headline(model, its) for model, its in rows.items() if model in failed)
-    return [*first_look_lines(results), *shard_lines(results), *map(_nothing_measured, nothing.items()), *said]
+    unmeasured = [
+        f"{NOTHING} on {name} with {model}: {data.rows:,} rows were read, but none of the "
+        f"{data.measured[model].selected} selected checks measured any. Contracts and health do not count, since they "
+        "accept any text. So this run does not pass"
+        for (name, model), data in nothing.items()
+    ]
+    return [*first_look_lines(results), *shard_lines(results), *unmeasured, *said]
 
 
 def unmeasured_data(results: RunFile) -> dict[tuple[str, str], DataEntry]:
@@ -263,16 +268,6 @@ def failed_models(results: RunFile) -> dict[str, str]:
     """The error of each model that failed before any check measured it, by label."""
     measured = {row.model for row in rows_that_ran(results.checks) if row.verdict != "error"}
     return {one.label: one.error for one in results.models if one.error and one.label not in measured}
-
-
-def _nothing_measured(found: tuple[tuple[str, str], DataEntry]) -> str:
-    (name, model), data = found
-    checks = data.measured[model].selected
-    return (
-        f"{NOTHING} on {name} with {model}: {data.rows:,} rows were read, but none of the {checks} "
-        "selected checks measured any. Contracts and health do not count, since they accept any text. So this "
-        "run does not pass"
-    )
 
 
 def shard_lines(results: RunFile) -> Iterator[str]:
@@ -307,19 +302,19 @@ def model_headline(model: str, rows: Sequence[Result]) -> str:
     parts = [f"{model} passes {len(counts['pass']) + len(counts['stale_known_failure'])} of {len(counted)} checks"]
     for verdict, words in (("fail", "fails"), ("error", "cannot be measured on")):
         if counts[verdict]:
-            parts.append(f"{words} {len(counts[verdict])} ({_names(counts[verdict])})")
+            parts.append(f"{words} {len(counts[verdict])} ({_property_names(counts[verdict])})")
     if known := counts["known_failure"]:
-        parts.append(f"{_count(known, 'known failure')} ({_names(known)})")
+        parts.append(f"{_count_of(known, 'known failure')} ({_property_names(known)})")
     if counts["below_aim"]:
-        parts.append(f"is below aim in {len(counts['below_aim'])} ({_names(counts['below_aim'])})")
+        parts.append(f"is below aim in {len(counts['below_aim'])} ({_property_names(counts['below_aim'])})")
     if counts["inconclusive"]:
         parts.append(f"{len(counts['inconclusive'])} inconclusive")
     if stale := counts["stale_known_failure"]:
-        parts.append(f"{_count(stale, 'stale known failure')}: passed now")
+        parts.append(f"{_count_of(stale, 'stale known failure')}: passed now")
     return "; ".join(parts)
 
 
-def _count(rows: Sequence[Result], what: str) -> str:
+def _count_of(rows: Sequence[Result], what: str) -> str:
     return f"{len(rows)} {what}{'s' * (len(rows) != 1)}"
 
 
@@ -333,7 +328,7 @@ def first_look_lines(results: RunFile) -> Iterator[str]:
         )
 
 
-def _names(rows: Iterable[Result]) -> str:
+def _property_names(rows: Iterable[Result]) -> str:
     return ", ".join(sorted({plain_name(row.property) for row in rows}))
 
 
@@ -350,11 +345,11 @@ def criteria_matrix(results: RunFile) -> list[MatrixCell]:
         verdicts = {c: min([r.verdict for r in found], key=_WORST_FIRST.index) for c, found in run.items() if found}
         names = {c: found[0].property for c, found in run.items() if found}
         words = {c: WORDS[verdicts[c]] if c in verdicts else "skipped" for c in CRITERIA}
-        cells.append(MatrixCell(model, data, verdicts, words, names, _all_four(verdicts)))
+        cells.append(MatrixCell(model, data, verdicts, words, names, _verdict_on_criteria(verdicts)))
     return cells
 
 
-def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
+def _verdict_on_criteria(verdicts: Mapping[int, Verdict | None]) -> str:
     found = set(verdicts.values())
     if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
         return "pass"
@@ -365,7 +360,7 @@ def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
     return WORDS[None if None in found else "inconclusive"]
 
 
-def frames_of(results: RunFile, items: Items) -> dict[str, ItemFrame]:
+def item_frames(results: RunFile, items: Items) -> dict[str, ItemFrame]:
     """The items of every case with a row in the results."""
     cases = {str(case): case for case in (row.case for row in results.checks)}
     return {name: read_item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
@@ -417,10 +412,10 @@ def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
 
 def validity_lines(results: RunFile) -> Iterator[str]:
     """A line for each data set and generator whose items the run used."""
-    yield from validity_of_rows([row for row in results.checks if row.verdict != "skipped"], results.data)
+    yield from row_validity_lines([row for row in results.checks if row.verdict != "skipped"], results.data)
 
 
-def validity_of_rows(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[str]:
+def row_validity_lines(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[str]:
     """As above, for some rows. The row with most sentences counts for a generator: other rows need more of a text."""
     groups = {one.name: one.groups for one in data}
     found: dict[tuple[str, str], tuple[Validity, int]] = {}
@@ -429,15 +424,16 @@ def validity_of_rows(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[
             key = row.validity.generator, row.data
             made = groups[row.data] - sum(row.excluded.values())
             found[key] = row.validity, max(made, found[key][1] if key in found else 0)
-    return [_validity_line(one, made, groups[name], name) for (_, name), (one, made) in sorted(found.items())]
-
-
-def _validity_line(one: Validity, made: int, sentences: int, data: str) -> str:
-    start = f"{relation_title(one.generator)}: made from {made:,} of {sentences:,} sentences ({data}); "
-    if one.rate is None:
-        return f"{start}not checked yet, so the share that is right is unknown"
-    figure = Figure(one.rate, *wilson_interval(one.rate, one.read, z=Z_95))
-    return f"{start}blind readers found {figure.says} of {one.read} right, a ceiling for rates"
+    lines = []
+    for (_, name), (one, made) in sorted(found.items()):
+        told = "not checked yet, so the share that is right is unknown"
+        if one.rate is not None:
+            figure = Figure(one.rate, *wilson_interval(one.rate, one.read, z=Z_95))
+            told = f"blind readers found {figure.says} of {one.read} right, a ceiling for rates"
+        lines.append(
+            f"{relation_title(one.generator)}: made from {made:,} of {groups[name]:,} sentences ({name}); {told}"
+        )
+    return lines
 
 
 RECALL, FALSE_ACCEPTS = "recall", "false_positive_rate"
@@ -450,7 +446,7 @@ def threshold_lines(results: RunFile) -> Iterator[str]:
     for row in filter(_is_of_threshold, results.checks):
         found.setdefault((row.model, row.data, float(row.params["threshold"])), {})[str(row.metric)] = row
     for (model, data, cut), rows in found.items():
-        parts = [f"{name} {figure(rows[metric])} of {rows[metric].n:,} pairs with label {label}"
+        parts = [f"{name} {figure_text(rows[metric])} of {rows[metric].n:,} pairs with label {label}"
                  for metric, name, label in ((RECALL, "recall", 1), (FALSE_ACCEPTS, "false accepts", 0))
                  if metric in rows]  # fmt: skip
         yield f"{model} on {data} at the threshold {cut:g}: {', '.join(parts)}"

@@ -18,13 +18,12 @@ from encheck.errors import EncheckError, UsageError
 from encheck.ids import ItemId
 from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
-from encheck.reporting.view import frames_of, sentence
+from encheck.reporting.view import claim_sentence, item_frames
 from encheck.scoring.features import item_feature_columns
 from encheck.scoring.frame import ItemFrame
 from encheck.scoring.scale import Floats
 from encheck.scoring.triplets import DIFFERENCE_SCORERS, Triplet, surface_differences
 from encheck.statistics.subgroups import CLUSTERS, MOST, FailureRates, FeatureTable, Subgroup, find_subgroups
-from encheck.types import Group
 
 log = logging.getLogger("encheck")
 NOTE = (
@@ -82,17 +81,17 @@ def find_failing_kinds(folder: Path, english: English) -> list[KindSearch]:
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
-    contests = [frame for frame in frames_of(results, items).values() if frame.kind.stands_alone]
+    contests = [frame for frame in item_frames(results, items).values() if frame.kind.stands_alone]
     english.parse_all(dict.fromkeys(source for frame in contests for source in frame.sources))
     settings = results.run.settings
-    domains, seed = _domains(settings.data), settings.seed
+    domains, seed = _domains_of_probes(settings.data), settings.seed
     topics = {row.check: row.property for row in results.checks}
     models = [model.label for model in results.models]
     by_model = {model: [f for f in contests if f.case.model == model] for model in models}
-    return [_of_model(m, own, english, domains, topics, seed) for m, own in by_model.items()]
+    return [_search_model(m, own, english, domains, topics, seed) for m, own in by_model.items()]
 
 
-def _of_model(
+def _search_model(
     model: str,
     contests: Sequence[ItemFrame],
     english: English,
@@ -100,20 +99,21 @@ def _of_model(
     topics: Mapping[str, str],
     seed: int,
 ) -> KindSearch:
-    tables = [_table(frame, english, domains, topics[frame.case.check]) for frame in contests]
+    tables = []
+    for frame in contests:
+        columns = item_feature_columns(frame, english) | {
+            "domain": [domains.get(source, "") for source in frame.sources]
+        }
+        topic, lost = topics[frame.case.check], np.array(frame.mark_lost())
+        known = _surface_features(frame)
+        tables.append(FeatureTable(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known))
     cells = find_subgroups(tables, seed=seed)
-    known = {str(frame.case): frame for frame in contests}
-    findings = tuple(_finding(known[c.table], c) for c in cells if c.is_confirmed)
+    frames = {str(frame.case): frame for frame in contests}
+    findings = tuple(_confirmed_finding(frames[c.table], c) for c in cells if c.is_confirmed)
     return KindSearch(model, findings, len(cells), sum(map(len, contests)), len(contests))
 
 
-def _table(frame: ItemFrame, english: English, domains: Mapping[str, str], topic: str) -> FeatureTable:
-    columns = item_feature_columns(frame, english) | {"domain": [domains.get(source, "") for source in frame.sources]}
-    known, lost = _surface(frame), np.array(frame.mark_lost())
-    return FeatureTable(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known)
-
-
-def _surface(frame: ItemFrame) -> Floats:
+def _surface_features(frame: ItemFrame) -> Floats:
     """The surface differences of each item and their signs, shape [n, 12]."""
     assert frame.far is not None
     rows = zip(frame.ids, frame.sources, frame.near.texts, frame.far.texts, frame.clusters, strict=True)
@@ -121,27 +121,23 @@ def _surface(frame: ItemFrame) -> Floats:
     return np.column_stack([found, np.sign(found)])
 
 
-def _domains(specs: Sequence[str]) -> dict[str, str]:
+def _domains_of_probes(specs: Sequence[str]) -> dict[str, str]:
     """Probe sentence -> its domain, from its group's id."""
     found: dict[str, str] = {}
     for spec in specs:
         if spec.startswith("probes"):
-            found |= {group.source: f"domain {group.id.rpartition('-')[0]}" for group in _groups(spec)}
+            try:
+                groups = load(spec, sample=None).groups
+            except EncheckError as error:  # its file is missing or has changed
+                log.warning("the domains of %s are left out: %s", spec, error)
+                continue
+            found |= {group.source: f"domain {group.id.rpartition('-')[0]}" for group in groups}
     return found
 
 
-def _groups(spec: str) -> Sequence[Group]:
-    """The groups of a run's data; empty, with a warning, if its file is missing or has changed."""
-    try:
-        return load(spec, sample=None).groups
-    except EncheckError as error:
-        log.warning("the domains of %s are left out: %s", spec, error)
-        return ()
-
-
-def _finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
+def _confirmed_finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
     at = np.flatnonzero(cell.confirming)
-    surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.mark_lost())[at]
+    surface, inside, lost = _surface_features(frame)[at], cell.members[at], np.array(frame.mark_lost())[at]
     rates = {}
     for number, scorer in enumerate(DIFFERENCE_SCORERS):
         failed = surface[:, number] <= 0
@@ -156,9 +152,16 @@ def _finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
 def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
     """The searches for the terminal."""
     for one in found:
-        yield f"Where {one.model} fails: {_headline(one)}"
+        yield f"Where {one.model} fails: {_search_headline(one)}"
         for finding in one.findings:
-            yield from ("", *_finding_lines(finding))
+            cell, beside = finding.cell, finding.beside
+            yield ""
+            yield f"  {claim_sentence(finding.check)}, on {finding.data}, level {finding.level}"
+            yield f"    {', '.join(value for _, value in cell.values)}"
+            found_in = f"where it was found, {_rates_text(cell.search)}"
+            yield f"    fails {_rates_text(cell.confirmation)}, p {cell.p:.2g}; {found_in}"
+            rates = f"{beside.inside:.0%} against {beside.outside:.0%}"
+            yield f"    {beside.scorer} fails {rates}: {_difference_text(finding)}"
         yield ""
     yield from NOTE
 
@@ -184,42 +187,34 @@ class KindBlock:
 
 def kind_blocks(found: Sequence[KindSearch]) -> list[KindBlock]:
     """The searches for the page."""
-    return [KindBlock(one.model, _headline(one), tuple(map(_card, one.findings))) for one in found]
+    return [KindBlock(one.model, _search_headline(one), tuple(map(_finding_card, one.findings))) for one in found]
 
 
-def _card(one: KindFinding) -> KindCard:
+def _finding_card(one: KindFinding) -> KindCard:
     cell, beside = one.cell, one.beside
     said = (
-        ("it fails", _share(cell.confirmation)),
-        ("where it was found", _share(cell.search)),
+        ("it fails", _rates_text(cell.confirmation)),
+        ("where it was found", _rates_text(cell.search)),
         ("the surface fails", f"{beside.inside:.0%} against {beside.outside:.0%} ({beside.scorer})"),
-        ("the difference", _held_equal(one)),
+        ("the difference", _difference_text(one)),
         ("p", f"{cell.p:.2g}"),
     )
     kind = ", ".join(value for _, value in cell.values)
-    return KindCard(sentence(one.check), f"{one.data}, level {one.level}", kind, said)
+    return KindCard(claim_sentence(one.check), f"{one.data}, level {one.level}", kind, said)
 
 
-def _headline(one: KindSearch) -> str:
+def _search_headline(one: KindSearch) -> str:
     count, checks = len(one.findings), "check" if one.checks == 1 else "checks"
     of = f"of {one.nominated} kinds of items found on one half of the clusters"
     what = f"{count or 'none'} {of} {'hold' if count > 1 else 'holds'} on the other"
     return f"{what} ({one.items:,} items of {one.checks} {checks})"
 
 
-def _finding_lines(one: KindFinding) -> Iterator[str]:
-    cell, beside = one.cell, one.beside
-    yield f"  {sentence(one.check)}, on {one.data}, level {one.level}"
-    yield f"    {', '.join(value for _, value in cell.values)}"
-    yield f"    fails {_share(cell.confirmation)}, p {cell.p:.2g}; where it was found, {_share(cell.search)}"
-    yield f"    {beside.scorer} fails {beside.inside:.0%} against {beside.outside:.0%}: {_held_equal(one)}"
-
-
-def _share(share: FailureRates) -> str:
+def _rates_text(share: FailureRates) -> str:
     of = f"{share.n} items in {share.clusters} clusters"
     return f"{share.inside:.0%} of {of} against {share.outside:.0%} of {share.n_outside}"
 
 
-def _held_equal(one: KindFinding) -> str:
+def _difference_text(one: KindFinding) -> str:
     left = f"{100 * one.beside.left:+.0f} points with the surface held equal"
     return f"the surface may explain it, {left}" if one.is_surface else left

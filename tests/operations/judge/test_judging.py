@@ -47,7 +47,7 @@ def made(tmp_path_factory):
     folder = place / "r"
     folder.mkdir()
     shown = record.GateEvidence(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")
-    gate = record.with_texts([found], None, shown)
+    gate = record.gate_with_texts([found], None, shown)
     written = run_file(given() | {"gate": gate, "run": {"settings": {"seed": 3}}})
     jsonschema.validate(as_values(gate), schema_of(Gate), cls=jsonschema.Draft202012Validator)
     write_results(folder, written)
@@ -87,7 +87,7 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert "even" in said[0]
     decided = gate_with_judgements(judging, judged)
     assert (decided.outcome, decided.exit_code) == ("block", 1)
-    assert list(words.headline(decided)) == [
+    assert list(words.gate_headlines(decided)) == [
         "GATE: BLOCKED. 20 of 20 decisive answers favour sbert; in these 400 queries: 0 better, 20 worse, 0 ties of 60 "
         "changed (40 not judged)"
     ]
@@ -104,12 +104,14 @@ def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(fold
     assert (judged.outcome, judged.new) == ("pass", 20)
     decided = gate_with_judgements(judging, judged)
     assert (decided.outcome, decided.exit_code, decided.against[0].reasons) == ("pass", 0, ())
-    assert next(words.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
+    assert next(words.gate_headlines(decided)).startswith(
+        "GATE: PASSED. 20 of 20 decisive answers favour the candidate"
+    )
     against = judging.gate.against[0]
     against = replace(against, reasons=(*against.reasons, "health/d/1: too wide"))
     other = replace(judging.gate, against=(against,))
     assert gate_with_judgements(replace(judging, gate=other), judged).exit_code == 10
-    assert list(words.headline(gate_with_judgements(replace(judging, gate=other), judged))) == [
+    assert list(words.gate_headlines(gate_with_judgements(replace(judging, gate=other), judged))) == [
         "GATE: INCONCLUSIVE. health/d/1: too wide; in these 400 queries: 20 better, 0 worse, 0 ties of 60 changed "
         "(40 not judged)"
     ]
@@ -128,7 +130,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     assert [text for text in said if not text.startswith("\n")] == [
         "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
-    assert list(words.headline(gate_with_judgements(judging, judged))) == [
+    assert list(words.gate_headlines(gate_with_judgements(judging, judged))) == [
         f"GATE: INCONCLUSIVE. At most 55 more judgements decide: encheck judge {folder}"
     ]
     keys = iter(["u", "q"])

@@ -24,6 +24,7 @@ from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
 from encheck.gating.reindex import VectorSample
 from encheck.operations.same.changes import EDITION, fixed_texts, twin_rows
+from encheck.operations.same.comparison import KINDS
 from encheck.operations.same.sides import read_side
 from encheck.options import Settings
 from encheck.running.resources import resolve_models
@@ -74,6 +75,7 @@ def test_there_are_200_texts_and_the_recipe_writes_them():
     assert (written["edition"], written["texts"]) == (EDITION, list(module.rows()))
     assert len({one.text for one in fixed_texts()}) == 200
     kinds = {one.kind for one in fixed_texts()}
+    assert kinds <= {*KINDS}
     assert kinds >= {"long", "near the limit", "rare", "number", "language", "code", "empty"}
     assert {one.shows for _, _, one in twin_rows(fixed_texts(), "prompt")} >= {"query: ", "passage: "}
 

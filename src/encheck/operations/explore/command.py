@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, SkipBadRows, StorePath, app, as_option, project, say, tell, told
+from encheck.cli.shared import (
+    ModelArgs,
+    SkipBadRows,
+    StorePath,
+    app,
+    as_option,
+    print_lines,
+    print_message,
+    project,
+    report_errors,
+)
 from encheck.errors import STOPPED
 
 if TYPE_CHECKING:
@@ -79,7 +89,7 @@ def explore(
     from encheck.options import Settings
     from encheck.options.settings import parse_sample, parse_seed
 
-    with told():
+    with report_errors():
         names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))
         budget = _search_budget(minutes, texts, properties=len(names))
         if out and out.suffix != ".jsonl":
@@ -124,12 +134,12 @@ def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchB
     own = _load_own_data(settings)
     store = open_store(settings)
     english = resolve_english(settings, store)
-    tell(f"encheck explore: making pairs of {', '.join(names)}", err=True)
+    print_message(f"encheck explore: making pairs of {', '.join(names)}", err=True)
     materials = [gather_material(name, own=own, english=english, seed=settings.seed) for name in names]
     _tell_data_without_pairs(materials, own)
     service = EncoderService.open(settings, store, progress=Progress()).taking_any_text()
     subject, ask = service.subject, service.score_pairs
-    found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
+    found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: print_message(said, err=True))
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)
     shrunk: dict[Construction, ItemForm] = {}
@@ -137,16 +147,16 @@ def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchB
         for row in found.broken if is_cheap else ():
             if row.example and (form := shortest_form(row.example, ask, english, seed=settings.seed)):
                 shrunk[row.cell] = form
-    say(exploration_lines(found, subject.label, shrunk=shrunk, budget=budget, encoded=encoded))
+    print_lines(exploration_lines(found, subject.label, shrunk=shrunk, budget=budget, encoded=encoded))
     rows = found.broken or found.rows
     if out is not None and rows:
         written = list(contrast_lines(rows, found.held))
         write_text(out, "".join(f"{line}\n" for line in written))
         model = model_options(subject.label, settings.models[0], settings.model_args)
         data = shlex.quote(f"contrast:{out}")
-        tell(f"{out}: {len(written)} contrasts. Then: encheck run {model} --data={data}")
+        print_message(f"{out}: {len(written)} contrasts. Then: encheck run {model} --data={data}")
     elif out is not None:
-        tell(f"{out} was not written: nothing was confirmed")
+        print_message(f"{out} was not written: nothing was confirmed")
     if found.failure:
         raise found.failure
     return bool(found.stopped)
@@ -175,6 +185,6 @@ def _tell_data_without_pairs(materials: Sequence[Material], own: dict[str, Datas
     origins = {label: f"your texts ({label})" for label in own}
     barren = [(o, m.property, m.why_none[o]) for o in origins.values() for m in materials if o in m.why_none]
     for origin, name, why in barren:
-        tell(f"{origin}: no pair of {name}: {why}", err=True)
+        print_message(f"{origin}: no pair of {name}: {why}", err=True)
     if own and len(barren) == len(own) * len(materials):
         raise UsageError("your texts gave no pair of any of these properties (see above). Remedy: --experimental")

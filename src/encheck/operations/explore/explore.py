@@ -42,7 +42,7 @@ from encheck.operations.explore.search import (
     count_clusters,
     list_constructions,
 )
-from encheck.reporting.text import marked, table
+from encheck.reporting.text import mark_edits, table
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import ItemForm, ShrinkResult, make_triplet_remaker, shrink_item
@@ -396,7 +396,7 @@ def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
     yield f"   {what}"
     yield f"     source   {triplet.source}"
     for name, text in (("kept", triplet.near), ("changed", triplet.far)):
-        yield f"     {name:7}  {marked(triplet.source, text, diff_words(triplet.source, text))}"
+        yield f"     {name:7}  {mark_edits(triplet.source, text, diff_words(triplet.source, text))}"
 
 
 def _search_lines(one: SearchSummary) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, app, as_option, project, say, told
+from encheck.cli.shared import ModelArgs, app, as_option, print_lines, project, report_errors
 
 
 @app.command()
@@ -68,7 +68,7 @@ def index(
     from encheck.system.progress import Progress
     from encheck.system.typed_files import as_json
 
-    with told():
+    with report_errors():
         refuse_options(sample, similarity)
         refuse_over(out, [".csv"], reads=[model, stored, texts])
         refuse_over(json_file, [".json"], option="--json", reads=[model, stored, texts])
@@ -83,5 +83,5 @@ def index(
             write_rows(out, audited)
         if json_file:
             write_named(json_file, as_json(audited))
-    say(audit_lines(audited))
+    print_lines(audit_lines(audited))
     raise typer.Exit(audited.exit_code)

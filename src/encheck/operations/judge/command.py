@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from encheck.cli.shared import app, say, tell, told
+from encheck.cli.shared import app, print_lines, print_message, report_errors
 from encheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def judge_(
         write_judging_page,
     )
 
-    with told():
+    with report_errors():
         if page and answers:
             raise UsageError("--page writes a page and --answers reads what it saved: use only one of them")
         judging = open_judging(folder, qrels=qrels)
@@ -58,9 +58,9 @@ def judge_(
         elif page:
             judged = judging.judged(read_judgements(judging.qrels))
             path, count = write_judging_page(judging)
-            tell(f"{path}: {count:,} pairs; then: {judging.command} --answers answers.json")
+            print_message(f"{path}: {count:,} pairs; then: {judging.command} --answers answers.json")
         else:
-            judged = ask_people(judging, ask=_ask, show=tell)
+            judged = ask_people(judging, ask=_ask, show=print_message)
         agreement = judging.agreement(read_judgements(judging.qrels))
     gate = gate_with_judgements(judging, judged)
     _tell(gate, agreement)
@@ -80,7 +80,7 @@ def _tell(gate: Gate, agreement: str) -> None:
 
     (against,) = gate.against
     (search,) = against.searches
-    say(["", *against.reasons])
-    say(record.lost_lines(search))
-    say(filter(None, [agreement]))
-    say(words.headline(gate))
+    print_lines(["", *against.reasons])
+    print_lines(record.loss_lines(search))
+    print_lines(filter(None, [agreement]))
+    print_lines(words.gate_headlines(gate))

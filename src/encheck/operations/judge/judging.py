@@ -36,8 +36,8 @@ from encheck.gating.unlabelled_search import (
     read_judgements,
     save_answers,
 )
-from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_queries_in, disagreements
-from encheck.reporting.results import into, read_results
+from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, read_compared_queries, read_disagreements
+from encheck.reporting.results import read_results, writable_folder
 from encheck.system.documents import read_json
 from encheck.system.files import write_text
 from encheck.system.terminal import LINES, make_visible
@@ -130,7 +130,7 @@ class Judging:
 
     def save_repeats(self, again: Mapping[str, Judgement]) -> None:
         """Write the judgements of repeated pairs."""
-        with into(self.folder):
+        with writable_folder(self.folder):
             write_text(self.folder / AGAIN, json.dumps(again, indent=1) + "\n")
 
     def agreement(self, known: Judgements) -> str:
@@ -158,8 +158,8 @@ def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
     gate = results.gate
     if gate is None:
         raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE_GATE_REMEDY}")
-    asked = asked_queries_in(folder)
-    found = {one.item: one for one in disagreements(folder)}
+    asked = read_compared_queries(folder)
+    found = {one.item: one for one in read_disagreements(folder)}
     if len({one.data for one in found.values()}) > 1:
         raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE_GATE_REMEDY}")
     if not found:
@@ -195,7 +195,7 @@ def _write_plan(judging: Judging) -> None:
         "repeats": [[q.query, after] for q, after in pool.repeats],
     }  # fmt: skip
     if not path.exists():
-        with into(judging.folder):
+        with writable_folder(judging.folder):
             write_text(path, json.dumps(plan, indent=1) + "\n")
         return
     try:
@@ -311,7 +311,7 @@ def write_judging_page(judging: Judging) -> tuple[Path, int]:
         if asked and count in judging.pool.looks:
             looks.append(len(asked))
     path = judging.folder / SHEET
-    with into(judging.folder):
+    with writable_folder(judging.folder):
         import jinja2
 
         # every text of the page is escaped, and nothing but its own script may run

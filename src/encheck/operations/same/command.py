@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from encheck.cli.shared import ModelArgs, app, as_option, say, tell, told
+from encheck.cli.shared import ModelArgs, app, as_option, print_lines, print_message, report_errors
 
 if TYPE_CHECKING:
     from encheck.running.subject import Role
@@ -54,7 +54,7 @@ def same(
     from encheck.reporting.results import refuse_over, write_named
     from encheck.system.typed_files import as_json
 
-    with told():
+    with report_errors():
         refuse_over(page, [".html"], option="--page")
         for option, path in (("--json", json_file), ("--save", save)):
             refuse_over(path, [".json"], option=option, reads=[a, b])
@@ -67,7 +67,7 @@ def same(
         if json_file:
             write_named(json_file, as_json(found))
     if save:
-        tell(f"{save}: {found.a}, {save.stat().st_size / 1000:,.0f} kB")
+        print_message(f"{save}: {found.a}, {save.stat().st_size / 1000:,.0f} kB")
     if b is not None or found.exit_code:
-        say(same_lines(found))
+        print_lines(same_lines(found))
     raise typer.Exit(found.exit_code)

@@ -40,7 +40,7 @@ from encheck.operations.same.changes import (
 )
 from encheck.operations.same.sides import Kind, ModelAnswers, agreeing_rows
 from encheck.reporting.decisions import NextStep, VerdictBanner
-from encheck.reporting.html.page import page
+from encheck.reporting.html.page import render_template
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
 from encheck.running.subject import Subject
@@ -447,9 +447,10 @@ class SameReport:
     `outcome` is "same", "same for use" (only rounding, batches and precision differ), "another" or "cannot tell";
     `exit_code` is 0 for the first two, then 1 and 10. `causes` can be "prompt", "pooling", "truncation",
     "normalisation", "precision", "padding", "missing layer", "tokenizer", "template" and "dimension": undoing them
-    removes the difference. Empty if no known cause explains it. `reasons` describe each in a sentence. `kind` is "pair"
-    for rerankers. `reindex` is a gate's answer for stored vectors, None for rerankers. `moved` counts the texts that
-    changed by more than rounding. `texts` has a figure for each text; empty if dimensions differ.
+    removes the difference. Empty if no known cause explains it. `reasons` describe each in a sentence. `full_names`
+    are those on the page. `kind` is "pair" for rerankers. `reindex` is a gate's answer for stored vectors, None for
+    rerankers. `moved` counts the texts that changed by more than rounding. `texts` has a figure for each text; empty if
+    dimensions differ.
     """
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
@@ -459,6 +460,7 @@ class SameReport:
     reasons: tuple[str, ...]
     a: str
     b: str
+    full_names: tuple[str, str]
     kind: Kind
     reindex: str | None = None
     moved: int = 0
@@ -481,10 +483,12 @@ def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> lis
 
 def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
     """Whether these are the same model in use; both give vectors, or both score pairs."""
+    names = (a.full_name, b.full_name)
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
         said = "gives the same text a different vector each time: several models answer, or the output is random"
         reasons = [f"{name} {said}" for name in unstable]
-        return SameReport("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
+        code = EXIT_CODES["cannot tell"]
+        return SameReport("cannot tell", code, (), tuple(reasons), a.label, b.label, names, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
         a, b = (replace(one, sample=VectorSample.unpack(one.sample.pack())) for one in (a, b))
     found = reindex.compare_samples(a.sample, b.sample) if a.kind == "vector" else None
@@ -515,7 +519,7 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
     said_of = [f"{one.name}: {one.says}" for one in dict.fromkeys(known)]
     named = tuple(dict.fromkeys(one.name for one in known if one.name))
     return SameReport(
-        outcome, EXIT_CODES[outcome], named, (*said_of, *reasons), a.label, b.label, a.kind,
+        outcome, EXIT_CODES[outcome], named, (*said_of, *reasons), a.label, b.label, names, a.kind,
         found.says if found else None, sum(one.moved for one in figures), figures,
     )  # fmt: skip
 
@@ -591,6 +595,23 @@ HEADS = {
     "vector": ("texts", "number", "moved", "median cosine", "lowest"),
     "pair": ("pairs", "number", "moved", "median difference", "largest"),
 }
+KINDS = {
+    "plain": "plain sentences",
+    "short": "short texts",
+    "long": "long texts",
+    "near the limit": "texts near the maximum length",
+    "number": "numbers and dates",
+    "rare": "emoji and rare characters",
+    "language": "other languages",
+    "code": "code and markup",
+    "empty": "empty texts",
+    "case": "capitals",
+    "accents": "accents",
+    "composed": "accents in two Unicode forms",
+    "blanks": "spaces and line breaks",
+    "prompt": "texts with a prompt",
+    "of the file": "texts of the file",
+}
 WORST = 20
 TONES: dict[SameOutcome, str] = {"same": "good", "same for use": "good", "another": "bad", "cannot tell": "open"}
 STEPS: dict[SameOutcome, str] = {
@@ -626,7 +647,7 @@ def _kind_rows(found: SameReport) -> list[tuple[str, ...]]:
         figures = [one.figure for one in some]
         worst = min(figures) if found.kind == "vector" else max(figures)
         moved = sum(one.moved for one in some)
-        lines.append((kind, str(len(some)), str(moved), f"{np.median(figures):.3f}", f"{worst:.3f}"))
+        lines.append((KINDS[kind], str(len(some)), str(moved), f"{np.median(figures):.3f}", f"{worst:.3f}"))
     return lines
 
 
@@ -639,12 +660,12 @@ def write_same_page(path: Path, found: SameReport) -> None:
         TONES[found.outcome], found.outcome.upper(), headline[0].upper() + headline[1:],
         "".join(f"{reason[0].upper()}{reason[1:]}." for reason in found.reasons[:1]), NextStep(STEPS[found.outcome]),
     )  # fmt: skip
-    made = page(
+    made = render_template(
         "identity.html",
         found=found,
         verdict=verdict,
         head=HEADS[found.kind],
         lines=_kind_rows(found),
-        worst=[(one.id, f"{one.figure:.3f}", one.text[:160]) for one in worst],
+        worst=[(KINDS[one.kind], f"{one.figure:.3f}", one.text[:160]) for one in worst],
     )
     write_named(path, made)

@@ -21,6 +21,7 @@ from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import MIN_TEXTS, PackedSample, RoleVectors, VectorSample, are_same_for_use
 from encheck.operations.same.changes import EDITION, EMPTY, FixedText, encode_changed, fixed_texts, texts_hash
 from encheck.reporting.results import write_named
+from encheck.reporting.view import full_name
 from encheck.running.service import count_lengths, stable_fingerprint
 from encheck.running.subject import Role, Subject
 from encheck.similarity import ROUNDING
@@ -55,6 +56,7 @@ class ModelAnswers:
     padded: bool = False
     unstable: bool = False
     model: Model | None = None
+    full_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ def encode_side(subject: Subject, some: Sequence[FixedText], *, role: Role | Non
         named if kind == "vector" else {"": kept[roles[0]]}, stable_fingerprint(subject),
     )  # fmt: skip
     said = dtype if isinstance(dtype, str) else None
-    return ModelAnswers(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model)
+    name = full_name(subject.config, subject.label)
+    return ModelAnswers(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model, name)
 
 
 def _drop_refused_texts(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
@@ -247,6 +250,6 @@ def read_side(path: Path) -> ModelAnswers:
         if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
             raise ValueError("vectors are not finite")
         label = f"{model.label} as saved on {saved.made.on}"
-        return ModelAnswers(label, model.kind, model.role, model.dtype, sample, some, model.padded)
+        return ModelAnswers(label, model.kind, model.role, model.dtype, sample, some, model.padded, full_name=label)
     except (ValueError, LookupError) as error:
         raise UsageError(f"{path} is damaged: {error}. {REMEDY}") from error

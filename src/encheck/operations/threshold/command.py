@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, ModelArgs, SkipBadRows, StorePath, app, as_option, say, tell, told
+from encheck.cli.shared import (
+    DataSpec,
+    ModelArgs,
+    SkipBadRows,
+    StorePath,
+    app,
+    as_option,
+    print_lines,
+    print_message,
+    report_errors,
+)
 
 MaxFalseAccepts = Annotated[
     float | None,
@@ -86,13 +96,13 @@ def threshold(
     from encheck.options import parse_sample
     from encheck.system.progress import Progress
 
-    with told():
+    with report_errors():
         found = decide(
             model, data, max_false_accepts=max_false_accepts, baseline=baseline, same=same, own=own,
             positives=positives, verify=verify, sample=parse_sample(sample), seed=seed, skip_bad_rows=skip_bad_rows,
             model_arg=model_arg or (), store=store, device=device, dtype=dtype, report_dir=report_dir,
             progress=Progress(),
         )  # fmt: skip
-    say(threshold_lines(found))
-    tell(f"page: {report_dir / PAGE}")
+    print_lines(threshold_lines(found))
+    print_message(f"page: {report_dir / PAGE}")
     raise typer.Exit(found.exit_code)

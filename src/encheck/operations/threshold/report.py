@@ -13,7 +13,7 @@ from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThresho
 from encheck.options import refuse_unwritable_folder
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.html.charts import Axis, Chart, Stroke, band_path, line_path, share_axis, x_axis
-from encheck.reporting.html.page import page
+from encheck.reporting.html.page import render_template
 from encheck.reporting.results import write_named
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise
@@ -343,7 +343,7 @@ def render_page(found: ThresholdReport) -> str:
         "trade": ("Gain for each share of false accepts, compared with chance and with simple surface scorers.",
                   trade_chart(found)),
     }  # fmt: skip
-    return page(
+    return render_template(
         PAGE,
         found=found,
         banner_of=threshold_banner(found),

@@ -28,7 +28,7 @@ from encheck.gating.types import (
 from encheck.gating.unlabelled_search import advise_on_open_search
 from encheck.ids import GateRowId
 from encheck.reporting.profile import chance_of
-from encheck.reporting.text import Piece, joined, pieces, shortened
+from encheck.reporting.text import Piece, join_pieces, pieces, shorten_pieces
 from encheck.run_file import Result
 from encheck.scoring.documents import Answers
 from encheck.scoring.item import parse_edits
@@ -46,15 +46,15 @@ def changed_queries_of(
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[ChangedQuery, ...]:
     """Each query with its first answer before and now; `documents` are by case, then row."""
-    texts = _queries_of(items)
+    texts = _query_texts(items)
     return tuple(
-        ChangedQuery(in_a_line(texts[one.item]), *(_text(documents.get(one.case, {}), row)
+        ChangedQuery(on_one_line(texts[one.item]), *(_document_line(documents.get(one.case, {}), row)
                                                    for row in (one.before, one.now)))
         for one in lost if one.item in texts
     )  # fmt: skip
 
 
-def _queries_of(items: Mapping[str, Columns]) -> dict[str, str]:
+def _query_texts(items: Mapping[str, Columns]) -> dict[str, str]:
     """The text of each query, by the id of its item."""
     return {
         name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
@@ -66,8 +66,8 @@ def unjudged_answers_of(
     items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[UnjudgedAnswer, ...]:
-    """The first answers without a judgement; `documents` as in `queries`."""
-    texts = _queries_of(items) if found else {}
+    """Return the first answers that have no judgement; `documents` as in `changed_queries_of`."""
+    texts = _query_texts(items) if found else {}
     pairs = ((one, documents.get(one.case, {}).get(row)) for one in found for row in (one.before, one.now)
              if row is not None and one.item in texts)  # fmt: skip
     return tuple(
@@ -76,8 +76,8 @@ def unjudged_answers_of(
     )  # fmt: skip
 
 
-def _text(documents: Mapping[int, tuple[str, str]], row: int | None) -> str:
-    return UNKNOWN if row is None or row not in documents else in_a_line(documents[row][1])
+def _document_line(documents: Mapping[int, tuple[str, str]], row: int | None) -> str:
+    return UNKNOWN if row is None or row not in documents else on_one_line(documents[row][1])
 
 
 def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) -> tuple[LostExample, ...]:
@@ -85,12 +85,12 @@ def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) ->
 
     Only items whose texts are among the items of the run.
     """
-    places = _places({one.item for one in found}, items) if found else {}
-    rows = ((one, _row_of(one, places.get(one.item, ()))) for one in found)
-    return tuple(_example(one, *place) for one, place in rows if place)
+    places = _item_places({one.item for one in found}, items) if found else {}
+    rows = ((one, _place_with_texts(one, places.get(one.item, ()))) for one in found)
+    return tuple(_lost_example(one, *place) for one, place in rows if place)
 
 
-def _places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
+def _item_places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
     """The indices of the items with these ids."""
     places: dict[str, list[tuple[Columns, int]]] = {}
     for columns in items.values():
@@ -100,7 +100,7 @@ def _places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tu
     return places
 
 
-def _row_of(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Columns, int] | None:
+def _place_with_texts(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Columns, int] | None:
     """The row with the item's texts; several rows of a chain or a crossed group may have one id."""
     for columns, i in places:
         texts = [columns[name][i] for name in ("source", "near", "far")]
@@ -110,48 +110,48 @@ def _row_of(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Colum
     return None
 
 
-def _example(one: LostItem, columns: Columns, i: int) -> LostExample:
+def _lost_example(one: LostItem, columns: Columns, i: int) -> LostExample:
     is_contest = columns["far"][i] is not None
     sides: tuple[tuple[Literal["near", "far"], float, float], ...] = (
         ("near", one.before[0], one.now[0]), ("far", one.before[1], one.now[1])
     )  # fmt: skip
     texts = (
-        ExampleText(side if is_contest else "pair", _pieces(columns, side, i), before, now)
+        ExampleText(side if is_contest else "pair", _marked_pieces(columns, side, i), before, now)
         for side, before, now in sides
         if columns[side][i] is not None
     )
-    return LostExample(in_a_line(columns["source"][i]), tuple(texts))
+    return LostExample(on_one_line(columns["source"][i]), tuple(texts))
 
 
-def _pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
+def _marked_pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
     """The text with its edits marked, short enough for a line."""
     found = pieces(columns["source"][i], columns[side][i], parse_edits(columns[f"{side}_edits"][i]))
-    return (("same", in_a_line(found[0][1])),) if len(found) == 1 else tuple(shortened(found))
+    return (("same", on_one_line(found[0][1])),) if len(found) == 1 else tuple(shorten_pieces(found))
 
 
 def scores_of(one: ExampleText) -> str:
-    """Its scores under both models; a dash for NaN."""
+    """Return the score of a text under the new and the old model, as printed; a dash for NaN."""
     now, before = (f"{score:.3f}" if isfinite(score) else "-" for score in (one.now, one.before))
     return f"{now}, was {before}"
 
 
-def in_a_line(text: str, width: int = SHOWN) -> str:
+def on_one_line(text: str, width: int = SHOWN) -> str:
     """The text on one line, cut if it is long.
 
-    >>> in_a_line("a  b" + chr(10) + "c")
+    >>> on_one_line("a  b" + chr(10) + "c")
     'a b c'
     """
     line = " ".join(text.split())
     return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
-def lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
+def loss_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
     """Lines for the losses of a gate row: items, one line per text, and queries, three lines each; for a search without
     labels, the queries that changed.
     """
     for example in row.lost_examples if isinstance(row, GateRow) else ():
         yield f"lost: {example.source}"
-        yield from (f"  {SIDES[text.side]:17} {scores_of(text)}  {joined(text.pieces)}" for text in example.texts)
+        yield from (f"  {SIDES[text.side]:17} {scores_of(text)}  {join_pieces(text.pieces)}" for text in example.texts)
     for what, some in (
         ("lost", row.lost_queries),
         ("changed", row.changed_queries if isinstance(row, UnjudgedSearch) else ()),
@@ -163,7 +163,7 @@ def lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
 
 
 def outcome_of_all(decisions: Sequence[GateAgainst], inconclusive: str | None) -> tuple[Outcome, ExitCode]:
-    """The worst outcome against any baseline, and the exit code.
+    """Return the worst outcome against any baseline, and the exit code.
 
     `inconclusive` is what an inconclusive gate counts as; a partial gate never counts as passed.
     """
@@ -187,17 +187,21 @@ class GateEvidence:
     qrels: str = ""
 
 
-def with_texts(
+def gate_with_texts(
     weighed: Sequence[GateComparison], inconclusive: str | None, shown: GateEvidence = GateEvidence()
 ) -> Gate:
     """The gate against all baselines, with the texts of the losses against each."""
-    beside = replace(shown, folder="")  # the folder has answers for the first baseline only
-    against = tuple(_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed))
-    outcome, code = outcome_of_all(against, inconclusive)
-    return Gate(outcome, code, next((one.partial for one in against if one.partial), None), against)
+    decisions = []
+    for number, one in enumerate(weighed):
+        evidence = replace(shown, folder="") if number else shown  # the folder has answers for the first baseline only
+        rows = tuple(_row_with_losses(one, row, evidence) for row in one.decision.rows)
+        searches = tuple(_search_with_queries(one, search, evidence) for search in one.decision.searches)
+        decisions.append(replace(one.decision, rows=rows, searches=searches))
+    outcome, code = outcome_of_all(decisions, inconclusive)
+    return Gate(outcome, code, next((one.partial for one in decisions if one.partial), None), tuple(decisions))
 
 
-def with_figures(
+def add_printed_figures(
     against: GateAgainst, rows: Sequence[Result], baseline: Baseline, declared: Mapping[str, Declaration]
 ) -> GateAgainst:
     """The rows with the printed figures of their properties; `rows` are those of the candidate."""
@@ -218,12 +222,7 @@ def with_figures(
     return replace(against, rows=tuple(rows_of_gate))
 
 
-def _against(w: GateComparison, shown: GateEvidence) -> GateAgainst:
-    rows = tuple(_row(w, row, shown) for row in w.decision.rows)
-    return replace(w.decision, rows=rows, searches=tuple(_search(w, one, shown) for one in w.decision.searches))
-
-
-def _row(w: GateComparison, row: GateRow, shown: GateEvidence) -> GateRow:
+def _row_with_losses(w: GateComparison, row: GateRow, shown: GateEvidence) -> GateRow:
     """The row with its losses, if it blocks or is open, and with the queries to judge."""
     unjudged = unjudged_answers_of(w.unjudged.get(row.name, ()), shown.items, shown.documents)
     if row.outcome != "block" and not (row.evidence and row.outcome == "inconclusive"):
@@ -235,22 +234,24 @@ def _row(w: GateComparison, row: GateRow, shown: GateEvidence) -> GateRow:
     )  # fmt: skip
 
 
-def _search(w: GateComparison, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
+def _search_with_queries(w: GateComparison, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
     """The search with its judgements, and three queries: those that people judged worse, or that changed."""
     left = one.judged.left if one.judged else one.shares[0].queries
-    needs = not one.passes and not one.blocks and left > 0 and not w.decision.partial
+    is_open = not one.passes and not one.blocks
+    needs = is_open and left > 0 and not w.decision.partial
     command = f"encheck judge {shlex.quote(shown.folder)}" if needs and shown.folder else None
     search = next((s for s in w.searched if str(s.after.gate_row) == one.name), None)
+    lost = one.judged.lost if one.judged and one.blocks else ()
+    changed = _most_asked_changes(search) if search and is_open else ()
     return replace(
         one, judge=command, asks="" if w.decision.partial else advise_on_open_search(one, command or ""), left=left,
         qrels=shown.qrels or None,
-        lost_queries=_queries(search, one.judged.lost, shown) if search and one.judged and one.blocks else (),
-        changed_queries=_queries(search, _changed(search), shown) if search and not one.passes and not one.blocks
-        else (),
+        lost_queries=_changed_queries(search, lost, shown) if search else (),
+        changed_queries=_changed_queries(search, changed, shown) if search else (),
     )  # fmt: skip
 
 
-def _changed(search: LogAnswers) -> list[str]:
+def _most_asked_changes(search: LogAnswers) -> list[str]:
     """Three queries whose first answer changed, the most frequent first."""
     sides = zip(search.before.answers, search.after.answers, search.after.weights, search.after.items, strict=True)
     moved = [
@@ -261,7 +262,7 @@ def _changed(search: LogAnswers) -> list[str]:
     return [item for *_, item in sorted(moved)[:LOST_SHOWN]]
 
 
-def _queries(search: LogAnswers, items: Sequence[str], shown: GateEvidence) -> tuple[ChangedQuery, ...]:
+def _changed_queries(search: LogAnswers, items: Sequence[str], shown: GateEvidence) -> tuple[ChangedQuery, ...]:
     """These queries with their first answers before and now."""
     at = {item: i for i, item in enumerate(search.after.items)}
     rows = {item: [_first_answer(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}

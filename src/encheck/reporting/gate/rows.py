@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from encheck.gating.types import FamilyRow, GateAgainst, GateRow, UnjudgedSearch
-from encheck.reporting.gate.words import Tone, are_of_several_data, name_of
+from encheck.gating.types import FamilyRow, GateAgainst, GateRow, PurposeName
+from encheck.reporting.gate.words import Tone, gate_row_name, have_several_data_sets
 from encheck.reporting.text import plain_name
-from encheck.reporting.view import printed
+from encheck.reporting.view import format_figure
 
 NEARLY_ANYTHING = 10  # deltas: 20 points of a rate
 CHANGE = "change [95% interval]"
@@ -30,7 +30,7 @@ def reported_rows(against: GateAgainst) -> list[GateRow]:
     return [row for row in against.rows if id(row) not in weighed]
 
 
-def folded_rows(against: GateAgainst) -> Iterator[str]:
+def reported_only_counts(against: GateAgainst) -> Iterator[str]:
     """The number of parts, rows and cases that are reported only; no line if there are none."""
     rows = reported_rows(against)
     parts = [row for row in rows if row.part_of]
@@ -41,34 +41,39 @@ def folded_rows(against: GateAgainst) -> Iterator[str]:
         yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported only"
 
 
-def row_cells(row: GateRow) -> tuple[str, ...]:
-    """One row as table cells: the printed figures of its properties, and the change over all its items."""
-    outcome, numbers = VERDICTS[_verdict_key(row)][0], (row.change, row.low, row.high)
+def row_cells(row: GateRow, purpose: PurposeName) -> tuple[str, ...]:
+    """One row of a gate for this purpose as table cells: the verdict in the words of the page, the printed figures of
+    its properties, and the change over all its items.
+    """
+    verdict = VERDICTS[_verdict_key(row, purpose)][0]
+    names = [f"{plain_name(one.property)} " * (len(row.figures) > 1) for one in row.figures]
     sides = [
-        "; ".join(f"{plain_name(one.property)} " * (len(row.figures) > 1) + printed(one.metric, getattr(one, side))
-                  for one in row.figures)
+        "; ".join(name + format_figure(one.metric, getattr(one, side))
+                  for name, one in zip(names, row.figures, strict=True))
         for side in ("before", "now")
     ]  # fmt: skip
     if row.kind == "rate":
         figures = [f"{100 * side:.1f}%" for side in (row.baseline, row.candidate)]
-        change = "-" if says_nothing(row) else _with_ends([100 * number for number in numbers], 1)
         seen = f"{100 * row.detectable:.1f} points" if isfinite(row.detectable) else "-"
         counts = (str(row.lost), str(row.gained))
     else:
         figures = [f"{side:.3f}" if isfinite(side) else "-" for side in (row.baseline, row.candidate)]
-        change = "-" if says_nothing(row) else _with_ends(numbers, 3)
         seen = f"{row.detectable:.3f}" if isfinite(row.detectable) else "-"
         counts = ("-", "-")
-    return (outcome, row.family, row.name, *(sides if row.figures else figures), change, *counts, seen)
+    return (verdict, row.family, row.name, *(sides if row.figures else figures), _change_text(row), *counts, seen)
 
 
-def _with_ends(numbers: Sequence[float], digits: int) -> str:
-    """A change with its interval, or alone if the interval is withheld."""
-    change, low, high = (f"{number:+.{digits}f}" if isfinite(number) else "-" for number in numbers)
+def _change_text(row: GateRow) -> str:
+    """The change with its 95% interval, in points for a rate; a dash if it says nothing, no interval if withheld."""
+    if is_too_uncertain(row):
+        return "-"
+    scale, digits = (100, 1) if row.kind == "rate" else (1, 3)
+    numbers = (row.change, row.low, row.high)
+    change, low, high = (f"{scale * number:+.{digits}f}" if isfinite(number) else "-" for number in numbers)
     return change if "-" in (low, high) else f"{change} [{low}, {high}]"
 
 
-def says_nothing(row: GateRow) -> bool:
+def is_too_uncertain(row: GateRow) -> bool:
     """Whether the change is too uncertain to report: the row is too small to gate, or its interval around 0 is very
     wide.
 
@@ -115,7 +120,7 @@ EXPLAINED: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class ChangeBar:
+class ChangeInterval:
     """The bounds of a change along a line from -`REACH` to +`REACH` deltas, in percent of the line."""
 
     low: float
@@ -131,49 +136,46 @@ class GateLine:
     change: str
     verdict: str
     tone: Tone | None
-    bar: ChangeBar | None
+    bar: ChangeInterval | None
     figures: Sequence[tuple[str, str]]
     parts: Sequence[GateLine]
 
 
-def overview(against: GateAgainst) -> list[GateLine]:
+def gate_overview(against: GateAgainst) -> list[GateLine]:
     """The rows, the worst verdict first, each with its parts."""
     rows = against.rows
-    is_several, beside = are_of_several_data(rows), against.purpose != "change"
-    whole = sorted((row for row in rows if not row.part_of), key=lambda row: ORDER.index(_verdict_key(row, beside)))
-    found = [_gate_line(row, rows, is_several=is_several, beside=beside) for row in whole]
-    found += map(_search_line, against.searches)
+    is_several, purpose = have_several_data_sets(rows), against.purpose
+    whole = sorted((row for row in rows if not row.part_of), key=lambda row: ORDER.index(_verdict_key(row, purpose)))
+    found = [_gate_line(row, rows, purpose, is_several=is_several) for row in whole]
+    for search in against.searches:  # without labels: how many first answers changed
+        verdict, tone = VERDICTS["pass" if search.passes else "block" if search.blocks else "open"]
+        figures = [("gate row", search.name), ("why", search.says)]
+        change = f"{search.shares[0].queries:,} of {search.queries:,} answers"
+        found.append(GateLine("Search, logged queries", change, verdict, tone, None, figures, ()))
     names = {row.name for row in whole}
     lost = [row for row in rows if row.part_of and row.part_of not in names]
-    return [*found, *(_gate_line(row, (), is_several=is_several) for row in lost)]
+    return [*found, *(_gate_line(row, (), purpose, is_several=is_several) for row in lost)]
 
 
-def _gate_line(row: GateRow, rows: Sequence[GateRow], *, is_several: bool, beside: bool = False) -> GateLine:
-    parts = [_gate_line(one, (), is_several=is_several) for one in rows if one.part_of == row.name]
-    verdict, tone = VERDICTS[_verdict_key(row, beside)]
-    name = name_of(row, with_data=is_several)
-    return GateLine(name, change_of(row), verdict, tone, _change_bar(row), list(_row_figures(row)), parts)
+def _gate_line(row: GateRow, rows: Sequence[GateRow], purpose: PurposeName, *, is_several: bool) -> GateLine:
+    parts = [_gate_line(one, (), purpose, is_several=is_several) for one in rows if one.part_of == row.name]
+    verdict, tone = VERDICTS[_verdict_key(row, purpose)]
+    name, text = gate_row_name(row, with_data=is_several), _change_text(row)
+    change = "not known" if text == "-" else text.replace(" [", " points [") if row.kind == "rate" else text
+    return GateLine(name, change, verdict, tone, _change_interval(row), list(_row_figures(row, purpose)), parts)
 
 
-def explanations(lines: Sequence[GateLine]) -> list[str]:
+def verdict_explanations(lines: Sequence[GateLine]) -> list[str]:
     """Explanations of the verdicts that need one, among those of the rows and their parts."""
     found = {one.verdict for line in lines for one in (line, *line.parts)}
     return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
 
 
-def _search_line(search: UnjudgedSearch) -> GateLine:
-    """The line of a search without labels: how many first answers changed."""
-    verdict, tone = VERDICTS["pass" if search.passes else "block" if search.blocks else "open"]
-    figures = [("gate row", search.name), ("why", search.says)]
-    change = f"{search.shares[0].queries:,} of {search.queries:,} answers"
-    return GateLine("Search, logged queries", change, verdict, tone, None, figures, ())
-
-
-def _verdict_key(row: GateRow, beside: bool = False) -> str:
-    """The key in `VERDICTS`; with `beside`, rows that are not evidence do not affect the decision."""
+def _verdict_key(row: GateRow, purpose: PurposeName) -> str:
+    """The key in `VERDICTS`; for a different model, rows that are not evidence do not affect the decision."""
     if row.outcome == "block":
         return "block"
-    if beside and row.gates and not row.evidence:
+    if purpose != "change" and row.gates and not row.evidence:
         return f"beside-{_certain_move(row) or 'kept'}"
     if not row.gates:
         return "part" if row.part_of else "few"
@@ -189,23 +191,17 @@ def _certain_move(row: GateRow) -> str:
     return "lost" if row.high < 0 else "better" if row.low > 0 else ""
 
 
-def change_of(row: GateRow) -> str:
-    """The change with its 95% interval; in points for a rate."""
-    text = row_cells(row)[5]
-    return "not known" if text == "-" else text.replace(" [", " points [") if row.kind == "rate" else text
-
-
-def _change_bar(row: GateRow) -> ChangeBar | None:
+def _change_interval(row: GateRow) -> ChangeInterval | None:
     numbers = (row.low, row.high, row.change)
-    if not row.delta or not all(map(isfinite, numbers)) or says_nothing(row):
+    if not row.delta or not all(map(isfinite, numbers)) or is_too_uncertain(row):
         return None
     low, high, value = (50 + 50 * max(-1.0, min(1.0, number / row.delta / REACH)) for number in numbers)
-    return ChangeBar(round(low, 1), round(max(high - low, 0.8), 1), round(value, 1))
+    return ChangeInterval(round(low, 1), round(max(high - low, 0.8), 1), round(value, 1))
 
 
-def _row_figures(row: GateRow) -> Iterator[tuple[str, str]]:
+def _row_figures(row: GateRow, purpose: PurposeName) -> Iterator[tuple[str, str]]:
     """All figures of a row as (name, value)."""
-    _, family, name, before, now, _, lost, won, seen = row_cells(row)
+    _, family, name, before, now, _, lost, won, seen = row_cells(row, purpose)
     yield from (("gate row", name), ("family", family), ("before, now", f"{before}, {now}"))
     if row.kind == "rate":
         yield "lost, won", f"{lost}, {won}"

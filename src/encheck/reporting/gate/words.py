@@ -13,21 +13,17 @@ from encheck.gating.purpose import ACCEPTED
 from encheck.gating.types import (
     DEFAULT,
     ChangedQuery,
-    ChangedShare,
     Gate,
     GateAgainst,
     GateDecision,
     GateRow,
-    JudgementSummary,
     LostExample,
-    Outcome,
     PartialGate,
-    SecondaryMetric,
     UnjudgedSearch,
 )
 from encheck.ids import GateRowId
 from encheck.reporting.text import plain_name
-from encheck.reporting.view import printed
+from encheck.reporting.view import format_figure
 
 PARTS: Mapping[str, str] = MappingProxyType(
     {
@@ -46,8 +42,8 @@ OF_THE_SPACE: Mapping[str, str] = MappingProxyType(
 )
 
 
-def name_of(row: GateRow, *, with_data: bool = False) -> str:
-    """The row in words; a capability without a name here keeps its declared name."""
+def gate_row_name(row: GateRow, *, with_data: bool = False) -> str:
+    """Return the name of a gate row in plain words; `with_data` adds the data set."""
     found = GateRowId(row.name)
     *_, last = found.split("/")
     if row.endpoint.startswith(ACCEPTED):
@@ -58,18 +54,15 @@ def name_of(row: GateRow, *, with_data: bool = False) -> str:
     said = said[:1].upper() + said[1:]
     data = f" on {found.data}" if with_data and found.data else ""
     level, parts = found.below_data[:1], found.below_data[1:]
-    own = [*(_level_words(level[0], row) if level else ()), *(PARTS.get(part, part) for part in parts)]
+    own = [PARTS.get(part, part) for part in parts]
+    if level and level[0] in PARTS:  # the row's part of a capability, or the level that distinguishes its parts
+        own.insert(0, PARTS[level[0]])
+    elif level and row.part_of and level[0] != "1":
+        own.insert(0, f"level {level[0]}")
     return ", ".join([said + data, *own])
 
 
-def _level_words(text: str, row: GateRow) -> Iterable[str]:
-    """The row's part of a capability, or the level that distinguishes its parts."""
-    if text in PARTS:
-        return (PARTS[text],)
-    return (f"level {text}",) if row.part_of and text != "1" else ()
-
-
-def are_of_several_data(rows: Iterable[GateRow]) -> bool:
+def have_several_data_sets(rows: Iterable[GateRow]) -> bool:
     """Whether the rows span several data sets, so that names must include the data set."""
     return len({GateRowId(row.name).data for row in rows}) > 1
 
@@ -81,8 +74,8 @@ SAME_MODEL = "The candidate is the same model: no vector moved"
 MAX_PROPERTIES_NAMED = 3
 
 
-def word(against: GateAgainst) -> str:
-    """The outcome as printed."""
+def outcome_word(against: GateAgainst) -> str:
+    """Return the outcome in capitals: PASSED, BLOCKED, INCONCLUSIVE, or YOUR DECISION."""
     if against.yours:
         return YOURS
     if against.outcome == "pass" and is_after_encoding(against):
@@ -101,18 +94,18 @@ def what_has_to_change(against: GateAgainst) -> list[str]:
     return found[: bool(against.index_faults)] if against.outcome == "block" else found
 
 
-def part(said: Gate | GateDecision) -> str:
+def partial_suffix(said: Gate | GateDecision) -> str:
     """The checks that the decision used, to print after a verdict; empty if it used all."""
     if not said.partial:
         return ""
-    named = weighed_in(said.partial)
+    named = weighed_properties(said.partial)
     return f" (partial: {named})" if named else " (partial)"
 
 
-def made_for(against: GateDecision) -> str:
+def purpose_phrase(against: GateDecision) -> str:
     """The purpose of the gate, and the margin.
 
-    >>> made_for(GateDecision("pass", (), (), purpose="search", margin=0.04))
+    >>> purpose_phrase(GateDecision("pass", (), (), purpose="search", margin=0.04))
     ', for another model for this search (a loss of 4 points must be ruled out)'
     """
     if against.purpose == "change" or against.margin is None:
@@ -121,10 +114,10 @@ def made_for(against: GateDecision) -> str:
     return f", for another model for {what} (a loss of {100 * against.margin:g} points must be ruled out)"
 
 
-def weighed_in(partial: PartialGate) -> str:
+def weighed_properties(partial: PartialGate) -> str:
     """The properties that a partial gate used, the first few by name.
 
-    >>> weighed_in(PartialGate(("antonym", "number"), ("roles",), "-m left out roles"))
+    >>> weighed_properties(PartialGate(("antonym", "number"), ("roles",), "-m left out roles"))
     'opposites, numbers'
     """
     names = [plain_name(name) for name in partial.weighed]
@@ -132,15 +125,15 @@ def weighed_in(partial: PartialGate) -> str:
     return ", ".join(names[:MAX_PROPERTIES_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def title(against: GateAgainst) -> str:
+def gate_title(against: GateAgainst) -> str:
     """The outcome, the widening by seed noise, and the judgements or queries that would decide a search."""
-    told = [word(against), widened(against), endpoint_remedy(against)]
+    told = [outcome_word(against), widening_note(against), endpoint_remedy(against)]
     if against.outcome == "inconclusive":
-        told += map(asked_for, against.searches)
+        told += map(deciding_judgements, against.searches)
     return ". ".join(filter(None, told))
 
 
-def widened(against: GateAgainst) -> str:
+def widening_note(against: GateAgainst) -> str:
     """How far seed noise widened the loss that matters in gate rows; empty if it did not."""
     wider = [row for row in against.rows if row.gates and row.widened > 1]
     if not wider:
@@ -152,21 +145,25 @@ def widened(against: GateAgainst) -> str:
     return f"Deltas widened to {told} by seed noise in {len(wider)} of {gates} gate rows"
 
 
-def headline(gate: Gate) -> Iterator[str]:
+def gate_headlines(gate: Gate) -> Iterator[str]:
     """The gate in one line: the verdict with its most important reason, or the human judgements that decided or would.
 
     A search without labels has its own line.
     """
     against = next((one for one in gate.against if one.outcome == gate.outcome), gate.against[0])
-    start = f"GATE{part(gate)}"
+    start = f"GATE{partial_suffix(gate)}"
     said = []
     for search in against.searches:
         if against.outcome == "inconclusive" and search.judge and not against.yours:
-            said.append(f"{start}: {word(against)}. {asked_for(search)}{_also_open(against, search)}")
+            others = [text for text in against.reasons if text != f"{search.name}: {search.says}"]
+            left = f" (reasons that remain: {len(others)})" if others else ""
+            said.append(f"{start}: {outcome_word(against)}. {deciding_judgements(search)}{left}")
         elif (judged := search.judged) and judged.asked:
-            decisive = _decisive(judged, gate.outcome, against.reasons)
-            said.append(f"{start}: {word(against)}. {decisive}; {judged.counts_in_words}")
-    yield from said or [". ".join([f"{start}: {word(against)}", *_weightiest(gate, against)])]
+            decisive = against.reasons[0] if against.reasons else judged.said  # unless the judgements decided
+            if gate.outcome == judged.outcome:
+                decisive = judged.favoured_in_words if gate.outcome == "block" else f"{judged.said}; {judged.why}"
+            said.append(f"{start}: {outcome_word(against)}. {decisive}; {judged.counts_in_words}")
+    yield from said or [". ".join([f"{start}: {outcome_word(against)}", *_first_reason(gate, against)])]
 
 
 def plain_reason(text: str, against: GateAgainst) -> str:
@@ -175,20 +172,20 @@ def plain_reason(text: str, against: GateAgainst) -> str:
     if any(search.name == place for search in against.searches):
         return f"{plain_name('retrieval').capitalize()}{sign}{said}"
     row = next((row for row in against.rows if row.name == place), None)
-    return f"{name_of(row, with_data=are_of_several_data(against.rows))}{sign}{said}" if row else text
+    return f"{gate_row_name(row, with_data=have_several_data_sets(against.rows))}{sign}{said}" if row else text
 
 
 def remedies_in_words(against: GateAgainst) -> list[str]:
     """Return the remedies of an inconclusive gate, with the plain names of rows instead of their codes."""
-    several = are_of_several_data(against.rows)
-    names = {row.name: f'"{name_of(row, with_data=several)}"' for row in against.rows if "/" in row.name}
+    several = have_several_data_sets(against.rows)
+    names = {row.name: f'"{gate_row_name(row, with_data=several)}"' for row in against.rows if "/" in row.name}
     if not names:
         return list(against.remedies)
     codes = re.compile(rf"(?<![\w/])({'|'.join(map(re.escape, names))})(?![\w/])")
     return [codes.sub(lambda code: names[code[0]], text) for text in against.remedies]
 
 
-def ruled_out(against: GateAgainst) -> str:
+def ruled_out_loss(against: GateAgainst) -> str:
     """The losses that a pass rules out in its rate rows; empty if no rate row is evidence."""
     if against.purpose != "change":
         return ""  # the reasons of a pass say so for each component
@@ -199,14 +196,14 @@ def ruled_out(against: GateAgainst) -> str:
     return f"This rules out a loss of {most} in any row, and no estimated loss reaches {estimate}"
 
 
-def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
+def _first_reason(gate: Gate, against: GateAgainst) -> Iterator[str]:
     """The widening by seed noise, the first reason in plain words, and whether the run fails despite a pass."""
-    yield from filter(None, [widened(against)])
+    yield from filter(None, [widening_note(against)])
     losses = [loss.title if loss.row else f"{loss.title}: {loss.means}" for loss in _losses(against)
               if against.purpose == "change"]  # fmt: skip
     yield from (losses or [plain_reason(text, against) for text in against.reasons])[:1]
     if gate.outcome == "pass":
-        yield from filter(None, [ruled_out(against)])
+        yield from filter(None, [ruled_out_loss(against)])
     if gate.outcome == "pass" and gate.exit_code:
         yield f"The run still fails (exit code {gate.exit_code})"
     index = against.reindex
@@ -216,25 +213,12 @@ def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
         yield index.says[0].upper() + index.says[1:]
 
 
-def _also_open(against: GateAgainst, search: UnjudgedSearch) -> str:
-    """The number of reasons that remain once a search is decided; empty if there are none."""
-    others = [text for text in against.reasons if text != f"{search.name}: {search.says}"]
-    return f" (reasons that remain: {len(others)})" if others else ""
-
-
-def asked_for(search: UnjudgedSearch) -> str:
+def deciding_judgements(search: UnjudgedSearch) -> str:
     """What would decide a search without labels, with a capital; empty if it is decided."""
     return search.asks[:1].upper() + search.asks[1:]
 
 
-def _decisive(judged: JudgementSummary, outcome: Outcome, reasons: Sequence[str]) -> str:
-    """The deciding reason: human judgements, unless a different row decided."""
-    if outcome == judged.outcome:
-        return judged.favoured_in_words if outcome == "block" else f"{judged.said}; {judged.why}"
-    return reasons[0] if reasons else judged.said
-
-
-def undecided(gate: Gate) -> list[str]:
+def inconclusive_lines(gate: Gate) -> list[str]:
     """How an inconclusive gate counts, in one line; empty for a decided gate."""
     if gate.outcome != "inconclusive":
         return []
@@ -245,8 +229,8 @@ def undecided(gate: Gate) -> list[str]:
     return [f"the gate is inconclusive, which counts as exit code {gate.exit_code} (--inconclusive pass|block)"]
 
 
-def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = True) -> Iterator[str]:
-    """The reasons, and remarks on the table, line by line.
+def reason_lines(against: GateAgainst, *, commands: bool = True, remedies: bool = True) -> Iterator[str]:
+    """Yield the reasons of the outcome, then remarks on re-indexing, thresholds, endpoints and searches.
 
     `commands` adds commands that would decide, `remedies` other ways.
     """
@@ -256,9 +240,9 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
         yield against.reindex.says
     yield from (one.says for one in against.scales)
     yield from (one.says for one in against.thresholds)
-    yield from traded(against)
+    yield from informational_changes(against)
     yield from (f"to decide: {text}" for text in remedies_in_words(against) if remedies)
-    yield from _endpoint_lines(against)
+    yield from _primary_endpoint_lines(against)
     for search in against.searches:
         # Changes in the answers to unlabelled queries, and the command if judging them would decide.
         said = f"{search.name}: {search.says}"
@@ -267,15 +251,10 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
         if search.judged and search.judged.answered:
             yield search.judged.counts_in_words
         if commands and search.asks and against.outcome == "inconclusive":
-            yield asked_for(search)
-        yield from (_beside_line(search.name, share) for share in search.shares[1:])
-    # The balanced score before and now; a dash for a blocked candidate, which should not be selected.
-    before, after = against.balanced.baseline, against.balanced.candidate
-    head = "balanced score (sensitivity, invariance, retrieval)"
-    if before is not None and against.outcome == "block":
-        yield f"{head}: {before:.3f} before, - now (a blocked model has none)"
-    elif before is not None and after is not None:
-        yield f"{head}: {before:.3f} before, {after:.3f} now"
+            yield deciding_judgements(search)
+        for share in search.shares[1:]:
+            ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
+            yield f"{search.name}: {share.what} for {100 * share.value:.1f}% {ends}, which bounds {share.figure}"
     if (partial := against.partial) and not any(partial.why in text for text in against.reasons):
         yield f"the gate is partial: {partial.why}"
     if against.seed_noise:
@@ -300,7 +279,7 @@ def endpoint_remedy(against: GateDecision) -> str:
     return found[0] if found and against.outcome == "inconclusive" else ""
 
 
-def _endpoint_lines(against: GateDecision) -> Iterator[str]:
+def _primary_endpoint_lines(against: GateDecision) -> Iterator[str]:
     """Lines for each primary endpoint: the deciding figure, its alpha and that of the others, and further metrics."""
     rows, decides = _primary_rows(against), against.purpose != "change"
     shares = {row.budget: row.alpha for row in reversed(against.rows) if row.gates}
@@ -312,17 +291,14 @@ def _endpoint_lines(against: GateDecision) -> Iterator[str]:
         tested = f"{first}, at {100 * row.alpha:.2g}%" if row.gates else "reported only"
         yield f"{row.name}: the primary endpoint is {', '.join([row.endpoint, tested, *others])}"
         if row.beside:
-            beside = [_other_metric(one, told=row.gates) for one in row.beside]
-            yield f"{row.name}, other metrics (not tested): {'; '.join(beside)}"
+            metrics = []
+            for one in row.beside:  # the change only if there are enough queries
+                change = f", {one.change:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" if row.gates else ""
+                metrics.append(f"{one.metric} {one.baseline:.3f} to {one.candidate:.3f}{change}")
+            yield f"{row.name}, other metrics (not tested): {'; '.join(metrics)}"
 
 
-def _other_metric(one: SecondaryMetric, *, told: bool) -> str:
-    """Both figures, and the change if there are enough queries."""
-    change = f", {one.change:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" if told else ""
-    return f"{one.metric} {one.baseline:.3f} to {one.candidate:.3f}{change}"
-
-
-def traded(against: GateAgainst) -> Iterator[str]:
+def informational_changes(against: GateAgainst) -> Iterator[str]:
     """Further certain changes that matter, for a different model; they do not affect the decision."""
     if against.purpose == "change":
         return
@@ -332,25 +308,16 @@ def traded(against: GateAgainst) -> Iterator[str]:
         if row.gates and not row.evidence and not row.part_of
         and not {row.name, GateRowId(row.name).property} & decides
     ]  # fmt: skip
-    of_several = are_of_several_data(against.rows)
+    of_several = have_several_data_sets(against.rows)
     for word_, sign in (("better", 1), ("worse", -1)):
         moved = [row for row in beside
                  if sign * (row.low if sign > 0 else row.high) > 0 and sign * row.change >= row.delta]  # fmt: skip
         if moved:
-            names = ", ".join(
-                _with_change(row, of_several=of_several) for row in sorted(moved, key=lambda row: -sign * row.change)
-            )
-            yield f"{word_}, but decides nothing: {names}"
-
-
-def _with_change(row: GateRow, *, of_several: bool) -> str:
-    change = f"{100 * row.change:+.1f} points" if row.kind == "rate" else f"{row.change:+.3f}"
-    return f"{name_of(row, with_data=of_several)} ({change})"
-
-
-def _beside_line(row: str, share: ChangedShare) -> str:
-    ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
-    return f"{row}: {share.what} for {100 * share.value:.1f}% {ends}, which bounds {share.figure}"
+            names = []
+            for row in sorted(moved, key=lambda row: -sign * row.change):
+                change = f"{100 * row.change:+.1f} points" if row.kind == "rate" else f"{row.change:+.3f}"
+                names.append(f"{gate_row_name(row, with_data=of_several)} ({change})")
+            yield f"{word_}, but decides nothing: {', '.join(names)}"
 
 
 Tone = Literal["good", "bad", "open"]
@@ -399,13 +366,12 @@ class GateLoss:
     def items(self) -> Sequence[LostExample]:
         """Other lost items with their texts, without those whose scores do not show the loss (a threshold decides)."""
         found = self.row.lost_examples if isinstance(self.row, GateRow) else ()
-        return [one for one in found if _shows_the_loss(one)]
-
-
-def _shows_the_loss(example: LostExample) -> bool:
-    """Whether the far text is now at least as near as the near text; true if the item lacks one of them."""
-    now = {text.side: text.now for text in example.texts if isfinite(text.now)}
-    return "near" not in now or "far" not in now or now["far"] >= now["near"]
+        shown = []
+        for example in found:
+            now = {text.side: text.now for text in example.texts if isfinite(text.now)}
+            if "near" not in now or "far" not in now or now["far"] >= now["near"]:
+                shown.append(example)
+        return shown
 
 
 @dataclass(frozen=True)
@@ -433,7 +399,9 @@ def gate_story(against: GateAgainst, *, candidate: str = NEW) -> GateStory:
         if not (text.startswith("contract broken: ") or any(text.startswith(f"{name}: ") for name in told))
     )
     answer, lead = _answer_sentence(against, candidate), _lead_sentence(against, losses)
-    return GateStory(TONES[against.outcome], answer, lead, losses, _legend(losses), others)
+    units = {unit_of_row(row) for loss in losses if isinstance(row := loss.row, GateRow) and row.kind == "rate"}
+    legend = " ".join([LOST_EXPLAINED] * bool(units) + [COMPARISON] * ("comparison" in units))
+    return GateStory(TONES[against.outcome], answer, lead, losses, legend, others)
 
 
 def _answer_sentence(against: GateAgainst, candidate: str) -> str:
@@ -445,9 +413,9 @@ def _answer_sentence(against: GateAgainst, candidate: str) -> str:
     if (faults := against.index_faults) and against.outcome != "block":
         return f"Not yet: repair the index of {old} first, since {faults.says}"
     if against.yours:
-        return f"Your decision: {candidate} may replace {old}, except for {listed_names(against.yours)}"
+        return f"Your decision: {candidate} may replace {old}, except for {list_names(against.yours)}"
     if partial and against.outcome == "inconclusive":
-        what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
+        what = f"a part of the checks ({named})" if (named := weighed_properties(partial)) else "a part of the checks"
         return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"
     after = ", after re-encoding" if is_after_encoding(against) else ""
     return {
@@ -461,31 +429,31 @@ def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
     """The most important reason in plain words, and the names of further losses."""
     if yours := against.yours:
         fallen, others = against.reasons[: len(yours)], against.reasons[len(yours) :]
-        return f"{'; '.join(fallen)}. Otherwise: {_joined(others, against)}."
+        return f"{'; '.join(fallen)}. Otherwise: {_join_reasons(others, against)}."
     if against.outcome == "pass" and against.purpose != "change":
-        said = _joined(against.reasons, against)
+        said = _join_reasons(against.reasons, against)
         return f"{said[:1].upper()}{said[1:]}."
     if against.outcome == "pass":
-        return _nothing_lost(against)
+        return _pass_sentence(against)
     if not losses:
         return "" if against.outcome == "block" else "No loss that matters is shown, and none is ruled out."
     first, *more = losses
     also = "Also worse" if against.outcome == "block" else "Also open"
-    names = listed_names([(loss.name[0].lower() + loss.name[1:]) for loss in more])
+    names = list_names([(loss.name[0].lower() + loss.name[1:]) for loss in more])
     return f"{first.title}." + (f" {also}: {names}." if more else "")
 
 
-def _joined(reasons: Sequence[str], against: GateAgainst) -> str:
+def _join_reasons(reasons: Sequence[str], against: GateAgainst) -> str:
     """The reasons in one line, without row names."""
     rows = {*(row.name for row in against.rows), *(search.name for search in against.searches)}
     parts = [(text.partition(": "), text) for text in reasons]
     return "; ".join(said if row in rows else text for (row, _, said), text in parts)
 
 
-def listed_names(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """The first few names as a list in a sentence, and the number of others.
 
-    >>> listed_names(["search"]), listed_names(["a", "b", "c", "d", "e"])
+    >>> list_names(["search"]), list_names(["a", "b", "c", "d", "e"])
     ('search', 'a, b, c and 2 more')
     """
     names = list(dict.fromkeys(names))
@@ -495,7 +463,7 @@ def listed_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _nothing_lost(against: GateAgainst) -> str:
+def _pass_sentence(against: GateAgainst) -> str:
     """The sentence for a pass: how many items showed no loss that matters."""
     rows = [row for row in against.rows if row.gates and row.evidence]
     items = sum(row.n for row in rows)
@@ -503,7 +471,7 @@ def _nothing_lost(against: GateAgainst) -> str:
     kinds = f" of {len(rows)} kinds" if len(rows) > 1 else ""
     seen = [f"{items:,} items{kinds}"] * bool(items) + [f"{asked:,} logged queries"] * bool(asked)
     said = f"No loss that matters was found in {' and '.join(seen)}." if seen else "No loss was found."
-    limits = ruled_out(against)
+    limits = ruled_out_loss(against)
     return f"{said} {limits}." if limits else said
 
 
@@ -512,31 +480,28 @@ def _losses(against: GateAgainst) -> Iterator[GateLoss]:
     if against.outcome == "pass":
         return
     worse = "got worse" if against.outcome == "block" else MAY_BE_WORSE
-    yield from map(_loss_of_contract, against.contracts)
+    for text in against.contracts:
+        name, _, cause = text.partition(": ")
+        yield GateLoss("A contract", f"is broken: {name}", "", cause)
     for search in against.searches:
         if search.blocks if against.outcome == "block" else not search.passes:
             yield _loss_of_search(search, worse)
-    is_several = are_of_several_data(against.rows)
-    for row in _by_reason([row for row in against.rows if _decides(row, against)], against.reasons):
-        name = name_of(row, with_data=is_several)
-        figures = f"{_before_and_now(row)} {_matters(row)}"
-        how = worse if row.outcome == "block" or not _won_more(row) else OPEN
+    is_several = have_several_data_sets(against.rows)
+    # Rates before scores, then by the weight of the reasons.
+    places = {text.partition(": ")[0]: i for i, text in reversed([*enumerate(against.reasons)])}
+    rows = [row for row in against.rows if _keeps_from_passing(row, against)]
+    for row in sorted(rows, key=lambda row: (row.kind != "rate", places.get(row.name, len(places)))):
+        name = gate_row_name(row, with_data=is_several)
+        figures = f"{_before_and_now_sentence(row)} {_loss_limit_sentence(row)}"
+        won, lost = row.gained, row.lost
+        if row.kind != "rate":
+            won, lost = row.better_queries or 0, row.worse_queries or 0
+        is_gain = won > lost or row.change > 0  # "may have got worse" would mislead
+        how = worse if row.outcome == "block" or not is_gain else OPEN
         yield GateLoss(name, f"{how}: {_amount_lost(row)}", figures, row.means, row)
 
 
-def _loss_of_contract(text: str) -> GateLoss:
-    """The loss of a broken contract: its name, then its cause and meaning."""
-    name, _, cause = text.partition(": ")
-    return GateLoss("A contract", f"is broken: {name}", "", cause)
-
-
-def _by_reason(rows: Sequence[GateRow], reasons: Sequence[str]) -> list[GateRow]:
-    """Rates before scores, then by the weight of the reasons."""
-    places = {text.partition(": ")[0]: i for i, text in reversed([*enumerate(reasons)])}
-    return sorted(rows, key=lambda row: (row.kind != "rate", places.get(row.name, len(places))))
-
-
-def _decides(row: GateRow, against: GateAgainst) -> bool:
+def _keeps_from_passing(row: GateRow, against: GateAgainst) -> bool:
     """Whether the row decides: a part decides only if its whole does not block."""
     if against.outcome == "block":
         blocked = {one.name for one in against.rows if one.outcome == "block"}
@@ -547,59 +512,53 @@ def _decides(row: GateRow, against: GateAgainst) -> bool:
     return is_open and (row.evidence or row.budget == "primary")
 
 
-def _won_more(row: GateRow) -> bool:
-    """Whether the figure rose or more was won than lost; "may have got worse" would mislead for such a row."""
-    won, lost = (row.gained, row.lost) if row.kind == "rate" else (row.better_queries or 0, row.worse_queries or 0)
-    return won > lost or row.change > 0
-
-
 def _amount_lost(row: GateRow) -> str:
     """The loss in the user's unit; for a score, both scores."""
     of = f" of {row.n:,}" if row.n else ""
     if row.kind == "rate":
         won = f", {row.gained:,} won" if row.gained else ""
-        return f"{row.lost:,}{of} {UNITS[unit_of(row)]} lost{won}"
+        return f"{row.lost:,}{of} {UNITS[unit_of_row(row)]} lost{won}"
     if row.worse_queries:
         return f"{row.worse_queries:,}{of} queries are answered worse, {row.better_queries or 0:,} better"
-    return f"its score went from {_scores(row)}"
+    return f"its score went from {_score_change(row)}"
 
 
-def _before_and_now(row: GateRow) -> str:
+def _before_and_now_sentence(row: GateRow) -> str:
     if row.figures:
-        return f"Right before and now: {figures_of(row)}."
+        return f"Right before and now: {printed_figures(row)}."
     if row.kind == "rate":
         return f"Right in {100 * row.baseline:.1f}% before, in {100 * row.candidate:.1f}% now."
-    return f"{row.endpoint or 'Score'}: {_scores(row)}."
+    return f"{row.endpoint or 'Score'}: {_score_change(row)}."
 
 
-def figures_of(row: GateRow) -> str:
+def printed_figures(row: GateRow) -> str:
     """The printed figures of a row's properties, before and now."""
     several = len(row.figures) > 1
     told = []
     for one in row.figures:
-        chance = "" if one.chance is None else f" (chance {printed(one.metric, one.chance)})"
+        chance = "" if one.chance is None else f" (chance {format_figure(one.metric, one.chance)})"
         name = f"{plain_name(one.property)} " * several
-        told.append(f"{name}{printed(one.metric, one.before)} and {printed(one.metric, one.now)}{chance}")
+        told.append(f"{name}{format_figure(one.metric, one.before)} and {format_figure(one.metric, one.now)}{chance}")
     return "; ".join(told)
 
 
-def _scores(row: GateRow) -> str:
+def _score_change(row: GateRow) -> str:
     return " to ".join(f"{side:.3f}" if isfinite(side) else "none" for side in (row.baseline, row.candidate))
 
 
-def _matters(row: GateRow) -> str:
+def _loss_limit_sentence(row: GateRow) -> str:
     """The loss that matters and, for an open row, how large the loss may be."""
-    matters = f"A loss of {_amount(row, row.delta)} matters"
+    matters = f"A loss of {_amount_text(row, row.delta)} matters"
     if row.outcome == "block" or not isfinite(row.low) or row.low >= 0:
         return f"{matters}."
-    return f"{matters}, and this may be one of {_amount(row, -row.low)} (the lower end of the 95% interval)."
+    return f"{matters}, and this may be one of {_amount_text(row, -row.low)} (the lower end of the 95% interval)."
 
 
-def _amount(row: GateRow, value: float) -> str:
+def _amount_text(row: GateRow, value: float) -> str:
     return f"{round(100 * value, 1):g} points" if row.kind == "rate" else f"{value:.2g}"
 
 
-def unit_of(row: GateRow) -> str:
+def unit_of_row(row: GateRow) -> str:
     """The unit of the row: a query, a pair, a comparison of one text with two others, or an item."""
     if row.family in OF_FAMILIES:
         return OF_FAMILIES[row.family]
@@ -616,9 +575,3 @@ def _loss_of_search(search: UnjudgedSearch, worse: str) -> GateLoss:
     else:
         told = f"{search.shares[0].queries:,} of {search.queries:,} logged queries have a different first answer"
     return GateLoss("Search", f"{worse}: {told}", search.says, "", search)
-
-
-def _legend(losses: Sequence[GateLoss]) -> str:
-    """An explanation of the units in the amounts; empty if there are none."""
-    units = {unit_of(row) for loss in losses if isinstance(row := loss.row, GateRow) and row.kind == "rate"}
-    return " ".join([LOST_EXPLAINED] * bool(units) + [COMPARISON] * ("comparison" in units))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from encheck.reporting.view import best_surface, surface_curve
+from encheck.reporting.view import best_surface, overlap_curve
 from encheck.run_file import Result
 from encheck.scoring.frame import ItemFrame
 
@@ -175,7 +175,7 @@ def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
         curve = [(p.epsilon, p.low, p.high) for p in row.curve]
         strokes.append(Stroke(band_path(x, y, curve), k, is_filled=True))
         strokes.append(Stroke(line_path(x, y, [(p.epsilon, p.value) for p in row.curve]), k, series))
-        overlap = [(p.epsilon, p.value) for p in surface_curve(row)]
+        overlap = [(p.epsilon, p.value) for p in overlap_curve(row)]
         strokes.append(Stroke(line_path(x, y, overlap), k, f"{series}: word overlap", is_dashed=True))
     return Chart(
         f"Share of items with a {kind} margin above epsilon", x, y,
@@ -260,10 +260,10 @@ def _two_histograms(
         Stroke(histogram_path(x, y, edges, one), k, names[k], is_filled=True)
         for k, one in enumerate(shares) if one.any()
     ]  # fmt: skip
-    return Chart(title, x, y, strokes, legend=_two_names(names))
+    return Chart(title, x, y, strokes, legend=_legend_of_two(names))
 
 
-def _two_names(names: tuple[str, str]) -> list[tuple[str, int, bool]]:
+def _legend_of_two(names: tuple[str, str]) -> list[tuple[str, int, bool]]:
     return [(name, k, False) for k, name in enumerate(names)]
 
 
@@ -287,7 +287,7 @@ def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
                 said = f"{name}, {NEAR_FAR[k]}: {middle:.3f} [{low:.3f}, {high:.3f}]"
                 marks.append(Mark(x.at(middle), y + ROW / 2, x.at(low), x.at(high), k, said))
                 y += ROW
-    return Chart(title, x, None, marks=marks, labels=labels, legend=_two_names(NEAR_FAR), bottom=math.ceil(y) + 4)
+    return Chart(title, x, None, marks=marks, labels=labels, legend=_legend_of_two(NEAR_FAR), bottom=math.ceil(y) + 4)
 
 
 def step_chart(lines: Sequence[SeriesRow], *, title: str, axis: str) -> Chart | None:

@@ -10,7 +10,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -21,18 +21,18 @@ from encheck.datasets.probes import sentence_domains
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import Gate, GateAgainst
-from encheck.reporting import decisions, peers, profile, reference, story, view
+from encheck.reporting import decisions, profile, reference, story, view
 from encheck.reporting.decisions import NextStep, VerdictBanner, gate_commands, next_steps, run_commands
 from encheck.reporting.gate import words
-from encheck.reporting.gate.rows import GateLine, explanations, family_cells, overview
-from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
+from encheck.reporting.gate.rows import GateLine, family_cells, gate_overview, verdict_explanations
+from encheck.reporting.gate.words import NEW, GateStory, gate_story, inconclusive_lines
 from encheck.reporting.html import charts, sections
-from encheck.reporting.text import plain_name
+from encheck.reporting.text import SENTENCES, data_name, plain_name
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.scoring.item import ItemRow, parse_edits
 from encheck.system.terminal import LINES, make_visible
-from encheck.types import Edit
+from encheck.types import apply_edits
 
 if TYPE_CHECKING:
     import jinja2
@@ -47,26 +47,31 @@ MOST_BYTES = 400_000  # of base64, so that the page of one model stays under 1 M
 NONE, EDITED = -1, -2  # in place of a text: missing; the source with its edits
 
 
-def pack(content: Mapping[str, Any]) -> str:
+def pack_json(content: Mapping[str, Any]) -> str:
     """Any JSON value as gzip in base64."""
     raw = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
 
 
-def packed_payload(frames: Frames, asked: Margins, domains: Mapping[str, str] | None = None) -> tuple[str, int]:
+def pack_items(frames: Frames, asked: Margins, domains: Mapping[str, str] | None = None) -> tuple[str, int]:
     """The packed text, and the maximum number of items per case in it, lowered until the text fits `MOST_BYTES`.
 
-    `asked` comes from `margins_that_win`; `domains` maps a source to its domain, if known.
+    `asked` comes from `win_margins`; `domains` maps a source to its domain, if known.
     """
     most = MOST_OF_CASE
     while True:
-        text = pack(_packed_content(frames, most, asked, domains or {}))
+        texts: dict[str, int] = {}
+        cases = {
+            case: _case_columns(frame, most, texts, domains or {}, *asked.get(case, (0.0, 1.0)))
+            for case, frame in frames.items()
+        }
+        text = pack_json({"cases": cases, "texts": [*texts]})
         if len(text) <= MOST_BYTES or most == 1:
             return text, most
         most = max(1, min(most - 1, most * MOST_BYTES // len(text)))
 
 
-def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
+def win_margins(results: RunFile) -> dict[str, tuple[float, float]]:
     """Case -> (epsilon, unit): an item is won if its margin divided by the unit is above epsilon, as in the figure.
 
     The unit is 1 for figures of raw similarities.
@@ -81,15 +86,7 @@ def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _packed_content(frames: Frames, most: int, asked: Margins, domains: Mapping[str, str]) -> dict[str, Any]:
-    texts: dict[str, int] = {}
-    cases = {
-        case: _packed_case(frame, most, texts, domains, *asked.get(case, (0.0, 1.0))) for case, frame in frames.items()
-    }
-    return {"cases": cases, "texts": [*texts]}
-
-
-def _packed_case(
+def _case_columns(
     frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, Any]:
     """Columns of the `count` worst items, the worst first; texts by their index in `texts`."""
@@ -100,14 +97,14 @@ def _packed_case(
     order, columns, lost = frame.worst_positions(count), frame.to_columns(), frame.mark_lost(epsilon=epsilon, unit=unit)
     found: dict[str, Any] = {"source": [place(columns["source"][i]) for i in order]}
     for name in ("near", "far"):
-        edits = [parse_edits(columns[f"{name}_edits"][i]) for i in order]
+        edits = [tuple(parse_edits(columns[f"{name}_edits"][i])) for i in order]
         found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in some] for some in edits]
         found[name] = [
-            EDITED if some and edited(columns["source"][i], some) == columns[name][i] else place(columns[name][i])
+            EDITED if some and apply_edits(columns["source"][i], some) == columns[name][i] else place(columns[name][i])
             for i, some in zip(order, edits, strict=True)
         ]
     for name in ("near_score", "far_score"):
-        found[name] = [_number(columns[name][i]) for i in order]
+        found[name] = [_rounded_score(columns[name][i]) for i in order]
     for name in ("item", "label"):
         found[name] = [columns[name][i] for i in order]
     for name in ("near_why", "far_why", "slice"):
@@ -116,7 +113,7 @@ def _packed_case(
     if any(source in domains for source in frame.sources):
         found["domain"] = [place(domains.get(columns["source"][i], "")) for i in order]
     right = frame.sort_keys.tolist()
-    found["question"], found["right"] = frame.kind.is_question, [_number(right[i]) for i in order]
+    found["question"], found["right"] = frame.kind.is_question, [_rounded_score(right[i]) for i in order]
     if frame.kind.note:
         found["side"] = [frame.kind.note(ItemRow.from_columns(columns, i)) for i in order]
     found["all"] = len(frame)
@@ -124,20 +121,7 @@ def _packed_case(
     return found
 
 
-def edited(source: str, edits: Iterable[Edit]) -> str:
-    """The source with these edits.
-
-    >>> edited("a fast car", [Edit(2, 6, "slow")])
-    'a slow car'
-    """
-    out, at = [], 0
-    for edit in edits:
-        out += [source[at : edit.start], edit.text]
-        at = edit.end
-    return "".join([*out, source[at:]])
-
-
-def _number(value: float | None) -> float | None:
+def _rounded_score(value: float | None) -> float | None:
     return None if value is None or value != value else round(float(value), 4)
 
 
@@ -172,18 +156,22 @@ def _gate_view(results: RunFile, against: GateAgainst) -> GateView:
     found = next_steps(against, candidate=candidate, to_type=gate_commands(results.run))
     steps = [step for step in found if step.says]
     banner = VerdictBanner(
-        told.tone, words.word(against) + words.part(against), told.answer, told.lead, next(iter(steps), None)
+        told.tone,
+        words.outcome_word(against) + words.partial_suffix(against),
+        told.answer,
+        told.lead,
+        next(iter(steps), None),
     )
     if against.outcome == "pass" and (nothing := view.unmeasured_data(results)):
         names = ", ".join(sorted({data for data, _ in nothing}))
         answer = f"Not yet: nothing was measured on {names}"
         banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what did not run, and why."))
-    lines = overview(against)
+    lines = gate_overview(against)
     said = {*against.reasons, *(f"to decide: {text}" for text in words.remedies_in_words(against))}
     gate_notes = [
         *told.others,
-        *filter(None, [words.widened(against)]),
-        *(x for x in words.explained(against) if x not in said),
+        *filter(None, [words.widening_note(against)]),
+        *(x for x in words.reason_lines(against) if x not in said),
     ]
     return GateView(
         against.baseline,
@@ -192,18 +180,18 @@ def _gate_view(results: RunFile, against: GateAgainst) -> GateView:
         words.what_has_to_change(against),
         steps,
         lines,
-        explanations(lines),
+        verdict_explanations(lines),
         [family_cells(one) for one in against.families],
         gate_notes,
         against.reported_only,
     )
 
 
-LONG = 40  # characters: longer words of a command may break
+LONG = 36  # characters: longer words of a command may break
 REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
 
 
-def render(
+def render_run(
     results: RunFile,
     items: view.Items,
     *,
@@ -214,26 +202,30 @@ def render(
 
     `folder` is the run's directory, for the commands on the page. `where` comes from `where.kind_blocks`.
     """
-    frames = view.frames_of(results, items)
+    frames = view.item_frames(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
     versions = [data.version for data in results.data if data.name == "probes"]
     topics = {text: topic for version in versions for text, topic in sentence_domains(version).items()}
-    payload, most = packed_payload(frames, margins_that_win(results), topics)
+    payload, most = pack_items(frames, win_margins(results), topics)
     drawn = sections.profile_blocks(results, found)
-    gates = gate_views(results)
-    return page(
+    gates, facts = gate_views(results), {}
+    for block in drawn:  # figures that sum up the profile of a run's only model
+        (label, *others) = (one.label for one in results.models)
+        lines = [] if others else profile.profile(results, model=label, data=block.data)
+        facts[block.data] = sections.standing_facts(lines)
+    return render_template(
         "report.html",
         payload=payload,
         results=results,
         names=", ".join(map(view.full_name, results.models)),
         partial=list(view.partial_lines(results)),
         banners=[one.banner for one in gates] or [decisions.run_banner(results)],
-        story=story.story(results, frames),
+        story=story.main_findings(results, frames),
         lines=story.LINES,
         blocks=drawn,
         kinds=sections.KINDS,
         filters={kind for block in drawn for _, some in block.families for row in some for kind in row.kinds},
-        facts=_profile_facts(results, drawn),
+        facts=facts,
         decided=decisions.run_decisions(results),
         headlines=view.run_headlines(results),
         contamination=list(contamination.contamination_lines(results.contamination)),
@@ -246,55 +238,44 @@ def render(
         cases=lambda section: [(case, name, to_type.show(model)) for case, name, model in section.cases],
         not_run=view.skip_reasons_by_place(results, named=True),
         most=most if any(len(frame) > most for frame in frames.values()) else None,
-        trend=_trend,
-        unpaired=_unpaired(results, drawn),
-        undecided=undecided(results.gate) if results.gate else [],
+        trend=_baseline_change,
+        unpaired=_unpaired_note(results, drawn),
+        undecided=inconclusive_lines(results.gate) if results.gate else [],
         gate_views=gates,
-        peers=peers.shipped(),
+        peers=reference.shipped_peers(),
         references=results.references,
         reference=reference,
-        surface=view.surface,
+        surface=view.surface_text,
         where=where,
     )
 
 
-def _profile_facts(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> dict[str, list[tuple[str, str]]]:
-    """Data set -> figures that sum up the profile of a run's only model; empty for several models."""
-    models = [one.label for one in results.models]
-    if len(models) != 1:
-        return {block.data: [] for block in drawn}
-    return {
-        block.data: sections.standing_facts(profile.profile(results, model=models[0], data=block.data))
-        for block in drawn
-    }
-
-
-def _unpaired(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
+def _unpaired_note(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
     """Why no model is paired with a reference; empty if one is, or if there is a gate."""
     labels = [one.label for one in results.models]
     if results.gate or any(block.has_others for block in drawn):
         return ""
     if REFERENCE in labels:
         return f"{REFERENCE} is the reference model itself, so there is no other model to pair it with."
-    return f"The reference model {REFERENCE} is not drawn: its scores ship for the embedded probes alone."
+    return f"The reference model {REFERENCE} is not drawn: its scores ship for the {SENTENCES} alone."
 
 
-def page(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
+def render_template(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
     """A page from a template of this package, with inline style and script and a policy that allows no others.
 
-    `payload` comes from `pack`; the script lists it.
+    `payload` comes from `pack_json`; the script lists it.
     """
-    script = _read("report.js") if has_script else ""
+    script = _read_template("report.js") if has_script else ""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     allowed = f"script-src 'sha256-{digest}'; " if script else ""
     policy = f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
-    style = _read("report.css") + _read("gate.css")
+    style = _read_template("report.css") + _read_template("gate.css")
     return _environment().get_template(template).render(
         style=style, script=script, policy=policy, payload=payload, **context
     )  # fmt: skip
 
 
-def picture(template: str, **context: Any) -> str:
+def render_picture(template: str, **context: Any) -> str:
     """An SVG from a template of this package, its texts escaped."""
     return _environment().get_template(template).render(**context)
 
@@ -304,16 +285,21 @@ def _environment() -> jinja2.Environment:
     """The templates of this package, compiled once a process."""
     import jinja2
 
-    loader = jinja2.FunctionLoader(_read)
+    loader = jinja2.FunctionLoader(_read_template)
     environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible_text
     )
-    environment.globals |= {"figure": view.figure, "sentence": view.sentence, "charts": charts, "plain": plain_name}
-    environment.filters |= {"typed": _typed, "g": "{:g}".format, "asdict": asdict}
+    environment.globals |= {
+        "figure": view.figure_text,
+        "sentence": view.claim_sentence,
+        "charts": charts,
+        "plain": plain_name,
+    }
+    environment.filters |= {"data_name": data_name, "typed": _unbroken_command, "g": "{:g}".format, "asdict": asdict}
     return environment
 
 
-def _typed(command: str) -> Any:
+def _unbroken_command(command: str) -> Any:
     """A command whose words are not broken at line ends, where "-" and "-model" would be copied as two words."""
     from markupsafe import Markup, escape
 
@@ -321,17 +307,17 @@ def _typed(command: str) -> Any:
     return Markup(" ").join(Markup('<span class="word">{}</span>').format(w) if len(w) < LONG else w for w in words)
 
 
-def _visible(value: Any) -> Any:
+def _visible_text(value: Any) -> Any:
     """A template's text with invisible characters made visible; HTML stays unchanged."""
     return make_visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 @cache
-def _read(name: str) -> str:
+def _read_template(name: str) -> str:
     return (resources.files("encheck.reporting.html") / name).read_text("utf-8")
 
 
-def _trend(row: Result) -> str:
+def _baseline_change(row: Result) -> str:
     """The baseline's figure and the change from it; empty without a baseline."""
     before = row.baseline.value if row.baseline else None
     if before is None or row.value is None:
@@ -342,12 +328,12 @@ def _trend(row: Result) -> str:
 
 def render_gate(results: RunFile, gate: Gate) -> str:
     """The page of a run with this gate; every text in it is escaped by the template."""
-    return page(
+    return render_template(
         "gate_page.html",
         has_script=False,
         gate_views=gate_views(results),
         results=results,
         candidate=view.full_name(results.models[0]),
         partial=list(view.partial_lines(results)),
-        undecided=undecided(gate),
+        undecided=inconclusive_lines(gate),
     )

@@ -10,10 +10,10 @@ from encheck.claims import CONTRACT, FAMILIES
 from encheck.reporting import view
 from encheck.reporting.html import charts
 from encheck.reporting.html.charts import Chart
-from encheck.reporting.peers import Peers, figure_key, learned_rival, peers_on
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
+from encheck.reporting.reference import Peers, figure_key, learned_rival, matching_peers
 from encheck.reporting.text import percent
-from encheck.reporting.view import WORDS, best_surface, figure, judged_rows, rows_that_ran, sentence
+from encheck.reporting.view import WORDS, best_surface, claim_sentence, figure_text, judged_rows, rows_that_ran
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.types import ClaimEntry, Declaration
@@ -50,7 +50,7 @@ class CheckSection:
     @property
     def title(self) -> str:
         """The claim as a sentence."""
-        return sentence(self.check)
+        return claim_sentence(self.check)
 
     @property
     def tested(self) -> str:
@@ -63,17 +63,22 @@ class CheckSection:
         found: dict[tuple[str | None, str], list[str]] = {}
         for row in self.rows:
             if row.reason:
-                found.setdefault((row.verdict, row.reason), []).append(_series(row, self.rows))
+                found.setdefault((row.verdict, row.reason), []).append(_series_name(row, self.rows))
         every = len(self.rows)
         return [(*key, "; ".join(names) if len(names) < every else "") for key, names in found.items()]
 
     @property
     def lines(self) -> list[str]:
         """Floor and aim: one entry if all rows share them, else one per model; empty if there are none."""
-        held = {row.model: _aim_and_floor(row) for row in self.rows if row.aim is not None}
-        if len(set(held.values())) > 1:
-            return [f"{model}: {text}" for model, text in held.items()]
-        return [*held.values()][:1]
+        limits = {}
+        for row in self.rows:
+            if row.aim is not None:
+                aim = f"aim {round(row.aim, 2) if row.floor_of else row.aim:g}"
+                floor = "" if row.floor in (None, row.aim) else f", floor {round(row.floor or 0.0, 2):g}"
+                limits[row.model] = aim + floor
+        if len(set(limits.values())) > 1:
+            return [f"{model}: {text}" for model, text in limits.items()]
+        return [*limits.values()][:1]
 
     @property
     def counts(self) -> str:
@@ -106,13 +111,6 @@ def _number_range(numbers: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _aim_and_floor(row: Result) -> str:
-    """Aim and floor of a row in words; the floor is left out if it equals the aim."""
-    assert row.aim is not None
-    aim, floor = f"aim {round(row.aim, 2) if row.floor_of else row.aim:g}", row.floor
-    return aim if floor is None or floor == row.aim else f"{aim}, floor {round(floor, 2):g}"
-
-
 def check_sections(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[CheckSection]:
     """One section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Result]] = {}
@@ -134,13 +132,13 @@ def check_sections(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[Ch
     for key, rows in found.items():
         if rows_that_ran(rows):
             measured = [row for row in figures[key] if row.metric]
-            generated = view.validity_of_rows(measured, results.data)
+            generated = view.row_validity_lines(measured, results.data)
             parts = said.get(key[0]), declared[key[0]], frames, scales, generated
-            made.append(_section(key, rows, measured, *parts))
+            made.append(_check_section(key, rows, measured, *parts))
     return made
 
 
-def _section(
+def _check_section(
     key: tuple[str, str],
     rows: Sequence[Result],
     figures: Sequence[Result],
@@ -152,20 +150,22 @@ def _section(
 ) -> CheckSection:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
     names = {str(row.case): row for row in rows}
-    cases = [(case, _series(row, rows), row.model) for case, row in names.items() if case in frames]
+    cases = [(case, _series_name(row, rows), row.model) for case, row in names.items() if case in frames]
     some = {name: frames[case] for case, name, _ in cases}
     of_cases = {name: scales.get((key[1], model), 0.0) for _, name, model in cases}
-    drawn = _pictures(declared, [(_series(row, rows), row) for row in figures], some, of_cases)
+    drawn = _pictures(declared, [(_series_name(row, rows), row) for row in figures], some, of_cases)
     pictures = [Picture(f"{anchor}-{i}", *one) for i, one in enumerate(drawn)]
     return CheckSection(anchor, *key, description, rows, figures, cases, pictures, generated)
 
 
-def _series(row: Result, rows: Sequence[Result]) -> str:
+def _series_name(row: Result, rows: Sequence[Result]) -> str:
     """The name of a line in a picture: the model, the level, or both; a generic word if it is the only line."""
     models, levels = {one.model for one in rows}, {one.level for one in rows}
-    level = f"level {row.level}" if row.level.isdigit() else row.level
-    parts = [*([row.model] if len(models) > 1 else []), *([level] if len(levels) > 1 else [])]
-    return ", ".join(parts) or row.model
+    return ", ".join([*[row.model] * (len(models) > 1), *[_level_name(row)] * (len(levels) > 1)]) or row.model
+
+
+def _level_name(row: Result) -> str:
+    return f"level {row.level}" if str(row.level).isdigit() else str(row.level)
 
 
 def _pictures(
@@ -340,23 +340,20 @@ class ProfileBlock:
 def profile_blocks(results: RunFile, found: Sequence[CheckSection]) -> list[ProfileBlock]:
     """One block for each data set with a result."""
     models = [one.label for one in results.models]
-    names = dict.fromkeys(section.data for section in found)
-    return [_profile_block(results, data, models, [s for s in found if s.data == data]) for data in names]
-
-
-def _profile_block(results: RunFile, data: str, models: Sequence[str], found: Sequence[CheckSection]) -> ProfileBlock:
-    declared = results.declarations
-    lines = {(m, line.name): line for m in models for line in profile(results, model=m, data=data)}
-    by_property: dict[str, list[CheckSection]] = {}
-    for section in found:
-        by_property.setdefault(section.tested, []).append(section)
-    known = peers_on(results, data)
-    rows = [_property_row(name, some, declared, models, lines, known) for name, some in by_property.items()]
-    families = dict.fromkeys([*FAMILIES, CONTRACT, *(row.family for row in rows)])
-    kept = {
-        family: sorted((r for r in rows if r.family == family), key=lambda r: (r.order, r.name)) for family in families
-    }
-    return ProfileBlock(data, [(_TITLES.get(family, family), some) for family, some in kept.items() if some])
+    declared, blocks = results.declarations, []
+    for data in dict.fromkeys(section.data for section in found):
+        lines = {(m, line.name): line for m in models for line in profile(results, model=m, data=data)}
+        by_property: dict[str, list[CheckSection]] = {}
+        for section in found:
+            if section.data == data:
+                by_property.setdefault(section.tested, []).append(section)
+        known = matching_peers(results, data)
+        rows = [_property_row(name, some, declared, models, lines, known) for name, some in by_property.items()]
+        rows.sort(key=lambda row: (row.order, row.name))
+        families = dict.fromkeys([*FAMILIES, CONTRACT, *(row.family for row in rows)])
+        by_family = {family: [row for row in rows if row.family == family] for family in families}
+        blocks.append(ProfileBlock(data, [(_TITLES.get(name, name), some) for name, some in by_family.items() if some]))
+    return blocks
 
 
 def _property_row(
@@ -367,15 +364,21 @@ def _property_row(
     lines: Mapping[tuple[str, str], ProfileLine],
     known: Peers | None,
 ) -> PropertyRow:
-    heads = {model: _head_row(found, declared, lines.get((model, name)), model) for model in models}
+    heads = {model: _representative_row(found, declared, lines.get((model, name)), model) for model in models}
     several = len(models) > 1
     marks = [
-        mark_of(row, declared[row.check], model if several else "", lines.get((model, name)))
+        figure_mark(row, declared[row.check], model if several else "", lines.get((model, name)))
         for model, row in heads.items() if row
     ]  # fmt: skip
     first = next(filter(None, heads.values()), found[0].rows[0])
     its = declared[first.check]
-    entries = [_check_entry(section, declared, several=several) for section in found]
+    entries = []
+    for section in found:
+        check, ran = declared[section.check], rows_that_ran(section.rows)
+        has_levels = len({row.level for row in ran}) > 1
+        named = [(row, [*[row.model] * several, *[_level_name(row)] * has_levels]) for row in ran]
+        shown = [figure_mark(row, check, ", ".join(name)) for row, name in named]
+        entries.append(CheckEntry(section, bool(check.unjudged), shown))
     entries.sort(key=lambda one: (one.section.check != first.check, one.is_control))
     order = min((mark.row.high - (declared[mark.row.check].chance or 0.0) for mark in marks
                  if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
@@ -391,7 +394,7 @@ def _property_row(
     return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order, peers, learned)
 
 
-def _head_row(
+def _representative_row(
     found: Sequence[CheckSection], declared: Mapping[str, Declaration], line: ProfileLine | None, model: str
 ) -> Result | None:
     """The row that represents the property: that of the profile, else of the headline, else the first with a value."""
@@ -402,31 +405,18 @@ def _head_row(
     return next(iter(sorted(measured, key=lambda row: not declared[row.check].headline)), None)
 
 
-def _check_entry(section: CheckSection, declared: Mapping[str, Declaration], *, several: bool) -> CheckEntry:
-    its, rows = declared[section.check], rows_that_ran(section.rows)
-    levels = len({row.level for row in rows}) > 1
-    marks = [mark_of(row, its, _mark_name(row, levels=levels, several=several)) for row in rows]
-    return CheckEntry(section, bool(its.unjudged), marks)
-
-
-def _mark_name(row: Result, *, levels: bool, several: bool) -> str:
-    """The shortest name that distinguishes the marks of a check."""
-    level = f"level {row.level}" if str(row.level).isdigit() else str(row.level)
-    return ", ".join([*([row.model] if several else []), *([level] if levels else [])])
-
-
-def mark_of(row: Result, its: Declaration, name: str, line: ProfileLine | None = None) -> FigureMark:
+def figure_mark(row: Result, its: Declaration, name: str, line: ProfileLine | None = None) -> FigureMark:
     """The figure of a row as one line of the page; `line` has the paired model of a profile."""
-    kind, words = verdict_words(row, its)
-    if not is_share(row, its):
-        value, _, interval = figure(row).partition(" ")
+    kind, words = chance_verdict(row, its)
+    if not is_drawn_as_share(row, its):
+        value, _, interval = figure_text(row).partition(" ")
         is_exact = row.low == row.high
         return FigureMark(name, row, value, "" if is_exact else interval.strip("[]").replace(", ", " to "), kind, words)
     best, other = best_surface(row), line.against if line else None
     share = row.numbers[0]
     low, high = map(_percent_place, row.numbers[1:])
     return FigureMark(
-        name, row, view.printed(row.metric, share), _digits(row), kind, words,
+        name, row, view.format_figure(row.metric, share), _percent_interval(row), kind, words,
         low=low, width=max(round(high - low, 2), 0.6), at=_percent_place(share),
         chance=None if its.chance is None else _percent_place(its.chance),
         surface=_percent_place(best[1]) if best else None,
@@ -434,20 +424,20 @@ def mark_of(row: Result, its: Declaration, name: str, line: ProfileLine | None =
     )  # fmt: skip
 
 
-def is_share(row: Result, its: Declaration) -> bool:
+def is_drawn_as_share(row: Result, its: Declaration) -> bool:
     """Whether the figure is drawn on an axis from 0% to 100%."""
     ends = (row.value, row.low, row.high)
     return its.chance != 0 and its.family not in NO_PROPERTY and all(e is not None and 0 <= e <= 1 for e in ends)
 
 
-def verdict_words(row: Result, its: Declaration) -> tuple[Kind, str]:
+def chance_verdict(row: Result, its: Declaration) -> tuple[Kind, str]:
     """The result in words: relative to chance, if known, and to the floor and the aim."""
     kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
     if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
         return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "inconclusive")
     if its.unjudged or row.params.get("unjudged"):
         return "none", "not judged"
-    if not its.chance or row.low is None or not is_share(row, its):
+    if not its.chance or row.low is None or not is_drawn_as_share(row, its):
         return kind, words
     _, low, high = row.numbers
     if high < its.chance:
@@ -461,7 +451,7 @@ def _percent_place(share: float) -> float:
     return round(100 * max(0.0, min(1.0, float(share))), 2)
 
 
-def _digits(row: Result) -> str:
+def _percent_interval(row: Result) -> str:
     """The interval of a share in percent, with as many digits as its width supports."""
     _, low, high = row.numbers
     if high - low < 0.0005:
@@ -481,16 +471,14 @@ def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
     if rivalled := [one for one in known if one.surface is not None]:
         above = sum(one.low > (one.surface or 0) for one in rivalled)
         found.append((f"{above} of {len(rivalled)}", "above the best surface scorer"))
-    found += _against_reference([one.against for one in lines if one.against])
+    paired = [one.against for one in lines if one.against]
+    said = [one.said for one in paired]
+    words_of = {"worse": "worse than", "better": "better than", "cannot tell": "not separable from"}
+    found += [
+        (f"{said.count(w)} of {len(said)}", f"{text} {paired[0].name}") for w, text in words_of.items() if w in said
+    ]
     if below := [one for one in known if one.standing == "below chance"]:
         worst = min(below, key=lambda one: one.high - (one.chance or 0))
         words = f"is the farthest below chance: {percent(worst.value)}, chance {percent(worst.chance or 0)}"
         found.append((worst.title, words))
     return found
-
-
-def _against_reference(paired: Sequence[AgainstReference]) -> list[tuple[str, str]]:
-    """In how many properties the model is worse than, better than or not separable from the reference."""
-    said = [one.said for one in paired]
-    words = {"worse": "worse than", "better": "better than", "cannot tell": "not separable from"}
-    return [(f"{said.count(w)} of {len(said)}", f"{text} {paired[0].name}") for w, text in words.items() if w in said]

@@ -1,4 +1,4 @@
-"""`encheck run`: the suite from a plain install."""
+"""`encheck run`: the suite from a plain install; with --predictions, the figures of another system's file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,20 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.reports import predictions_app
-from encheck.cli.shared import MORE, CommonOptions, app, project, shows_options, tell, told
+from encheck.cli.shared import (
+    MORE,
+    CommonOptions,
+    DataSpec,
+    Scope,
+    SkipBadRows,
+    Split,
+    app,
+    print_lines,
+    print_message,
+    project,
+    report_errors,
+    shows_options,
+)
 from encheck.errors import STOPPED, UsageError
 from encheck.options import GROUPS
 
@@ -19,7 +31,7 @@ from encheck.options import GROUPS
 NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
 
 
-def packaged(arguments: Sequence[str], *, plugins: Sequence[str], modules: Iterable[str] = ()) -> list[str]:
+def pytest_arguments(arguments: Sequence[str], *, plugins: Sequence[str], modules: Iterable[str] = ()) -> list[str]:
     """Return the pytest arguments that run encheck's checks and those of `modules` in any working directory.
 
     `plugins` are the names of their entry points, so that they load if plugin autoloading is off, and are not
@@ -45,7 +57,7 @@ def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(args[:at]), list(args[at + 1 :])
 
 
-class HandsOn(CommonOptions):
+class PassesArguments(CommonOptions):
     """A command that passes its arguments on unparsed, except for --help and --help-all."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -70,7 +82,7 @@ LOUD = (
 )  # fmt: skip
 
 
-@app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
+@app.command(cls=PassesArguments, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
 @shows_options
 def run(
     context: typer.Context,
@@ -134,7 +146,7 @@ def run_checks(args: Sequence[str]) -> int:
     from encheck.engine.checks import checks_of_packages
     from encheck.options import Settings
 
-    with told():
+    with report_errors():
         for option in (arg.partition("=")[0] for arg in args):
             if option in CACHED:  # `encheck run` leaves no cache behind
                 raise UsageError(
@@ -145,7 +157,55 @@ def run_checks(args: Sequence[str]) -> int:
         added = checks_of_packages(packages) if packages else ()
     modules = dict.fromkeys(function.__module__ for function, _ in added)
     try:
-        return int(pytest.main(packaged(args, plugins=["encheck.plugin", "encheck.short_options"], modules=modules)))
+        return int(
+            pytest.main(pytest_arguments(args, plugins=["encheck.plugin", "encheck.short_options"], modules=modules))
+        )
     except KeyboardInterrupt:  # pytest catches only the first one, and none while the report is written
-        tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
+        print_message("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return STOPPED
+
+
+predictions_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@predictions_app.command()
+def score(
+    data: DataSpec,
+    predictions: Annotated[
+        Path, typer.Option(help="CSV, TSV or JSONL with a column prediction or score, or a SemEval run.")
+    ],
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", help="Predict 1 for scores at or above this value.")
+    ] = None,
+    split: Split = None,
+    median_scope: Scope = "split",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the figures to this file, as JSON.")
+    ] = None,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Score a file of predictions on a data set: obvious and non-obvious F1, MAP, and the figures of constants.
+
+    Examples:
+
+        encheck run --data pairs:mine.csv --predictions theirs.csv
+
+        encheck run --data semeval-cqa:FOLDER --predictions subtask_B_primary.txt --json b.json
+    """
+    from encheck.comparing.predictions import (
+        prediction_lines,
+        read_predictions,
+        score_predictions,
+        write_scored_predictions,
+    )
+    from encheck.datasets.load import load
+    from encheck.options import parse_median_scope, parse_threshold
+
+    with report_errors():
+        scope, cut, read = parse_median_scope(median_scope), parse_threshold(threshold), read_predictions(predictions)
+        loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
+        found = score_predictions(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
+        if json_file:
+            write_scored_predictions(json_file, found, data=loaded, predictions=read)
+    print_lines(prediction_lines(found))

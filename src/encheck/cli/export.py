@@ -1,4 +1,4 @@
-"""`encheck export`: write a finished run in other formats. Also scores prediction files of other systems."""
+"""`encheck export`: write a finished run in other formats."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, StorePath, app, project, say, tell, told
+from encheck.cli.shared import (
+    StorePath,
+    app,
+    print_lines,
+    print_message,
+    project,
+    report_errors,
+)
 from encheck.errors import UsageError, unknown_name_message
-
-predictions_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 TABLES = ("model-index", "eval-results", "mteb", "csv", "parquet")
 FORMATS = ("page", "card", "badge", "comment", "junit", *TABLES)
@@ -77,10 +82,10 @@ def export(
 
         encheck export reports/my-run --to csv
     """
-    from encheck.reporting.rebuild import as_written, write_picture
+    from encheck.reporting.rebuild import reject_invalid_results, write_picture
     from encheck.reporting.results import newest_run, read_results, read_splits, refuse_over
 
-    with told():
+    with report_errors():
         if to not in FORMATS:
             raise UsageError(unknown_name_message("format", to, FORMATS))
         given = {"--where": where, "--model": model, "--data": data, "--post": post, "--name": name, "--pull": pull,
@@ -92,32 +97,32 @@ def export(
         refuse_over(out, WRITTEN_AS.get(to, ()))
         folder = run_folder or newest_run(Path("reports"))
         if to == "page":
-            _page(folder, out or folder / "report.html", store, where=where)
+            _export_page(folder, out or folder / "report.html", store, where=where)
         elif to == "comment":
-            _comment(folder, out, post=post, name=name or "gate", pull=pull, made=made or "")
+            _export_comment(folder, out, post=post, name=name or "gate", pull=pull, made=made or "")
         elif to in ("card", "badge"):
-            tell(write_picture(folder, to, out or folder / f"{to}.svg", model=model, data=data))
+            print_message(write_picture(folder, to, out or folder / f"{to}.svg", model=model, data=data))
         elif to == "junit":
             from encheck.reporting.junit import write_junit
 
             results, place = read_results(folder), out or folder / "junit.xml"
-            with as_written(folder):
+            with reject_invalid_results(folder):
                 write_junit(place, results)
-            tell(place)
+            print_message(place)
         else:
-            from encheck.reporting.formats import export as write
+            from encheck.reporting.formats import export_run as write
 
             results, splits = read_results(folder), read_splits(folder)
-            with as_written(folder):
+            with reject_invalid_results(folder):
                 written = write(results, out or folder / "exports", formats=[to], splits=splits)
-            say(map(str, written))
+            print_lines(map(str, written))
 
 
-def _page(folder: Path, out: Path, store: Path | None, *, where: bool) -> None:
-    from encheck.reporting.rebuild import as_written, rebuild
+def _export_page(folder: Path, out: Path, store: Path | None, *, where: bool) -> None:
+    from encheck.reporting.rebuild import rebuild_page, reject_invalid_results
 
     if not where:
-        tell(rebuild(folder, out))
+        print_message(rebuild_page(folder, out))
         return
     from encheck.options import Settings
     from encheck.reporting.where import find_failing_kinds as kinds_that_fail
@@ -125,71 +130,35 @@ def _page(folder: Path, out: Path, store: Path | None, *, where: bool) -> None:
     from encheck.running.resources import open_store, resolve_english
 
     settings = Settings(store=store, project=project())
-    with as_written(folder), closing(open_store(settings)) as opened:
+    with reject_invalid_results(folder), closing(open_store(settings)) as opened:
         found = kinds_that_fail(folder, resolve_english(settings, opened))
-    say(kind_lines(found))
-    tell(f"page: {rebuild(folder, out, where=kind_blocks(found))}")
+    print_lines(kind_lines(found))
+    print_message(f"page: {rebuild_page(folder, out, where=kind_blocks(found))}")
 
 
-def _comment(folder: Path, out: Path | None, *, post: str | None, name: str, pull: int | None, made: str) -> None:
-    from encheck.reporting.comment import comment
+def _export_comment(
+    folder: Path, out: Path | None, *, post: str | None, name: str, pull: int | None, made: str
+) -> None:
+    from encheck.reporting.comment import gate_comment
     from encheck.reporting.posting import HOSTS, NotPosted, checked_name
     from encheck.reporting.posting import post_comment as send
-    from encheck.reporting.rebuild import as_written
+    from encheck.reporting.rebuild import reject_invalid_results
     from encheck.reporting.results import RESULTS, read_results, write_named
 
     if post and post not in HOSTS:
         raise UsageError(unknown_name_message("host", post, HOSTS))
     checked_name(name)
     results = read_results(folder) if (folder / RESULTS).exists() or not post else None
-    with as_written(folder):
-        body = comment(results, made=made)
+    with reject_invalid_results(folder):
+        body = gate_comment(results, made=made)
     if out:
         write_named(out, body)
-        tell(out)
+        print_message(out)
     elif not post:
-        say(body.splitlines())
+        print_lines(body.splitlines())
     else:
         try:
             address = send(body, HOSTS[post](os.environ, pull=pull), name=name)
-            tell(f"The comment {name!r} was posted{f': {address}' if address else '.'}")
+            print_message(f"The comment {name!r} was posted{f': {address}' if address else '.'}")
         except NotPosted as why:
-            tell(f"No comment was posted: {why}. The gate's result is in {folder / 'summary.md'}.")
-
-
-@predictions_app.command()
-def score(
-    data: DataSpec,
-    predictions: Annotated[
-        Path, typer.Option(help="CSV, TSV or JSONL with a column prediction or score, or a SemEval run.")
-    ],
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Predict 1 for scores at or above this value.")
-    ] = None,
-    split: Split = None,
-    median_scope: Scope = "split",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the figures to this file, as JSON.")
-    ] = None,
-    skip_bad_rows: SkipBadRows = False,
-) -> None:
-    """Score a file of predictions on a data set: obvious and non-obvious F1, MAP, and the figures of constants.
-
-    Examples:
-
-        encheck run --data pairs:mine.csv --predictions theirs.csv
-
-        encheck run --data semeval-cqa:FOLDER --predictions subtask_B_primary.txt --json b.json
-    """
-    from encheck.comparing.predictions import lines, read_predictions, score, write
-    from encheck.datasets.load import load
-    from encheck.options import parse_median_scope, parse_threshold
-
-    with told():
-        scope, cut, read = parse_median_scope(median_scope), parse_threshold(threshold), read_predictions(predictions)
-        loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
-        found = score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
-        if json_file:
-            write(json_file, found, data=loaded, predictions=read)
-    say(lines(found))
+            print_message(f"No comment was posted: {why}. The gate's result is in {folder / 'summary.md'}.")
