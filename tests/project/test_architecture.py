@@ -233,7 +233,7 @@ def test_every_exception_derives_from_encheck_error():
         return {name}.union(*(ancestors(base) for base in bases.get(name, ()) if base != name))
 
     faults = {name for name in bases if any(_is_fault(base) for base in ancestors(name))}
-    assert {"UsageError", "TextError", "Busy"} < faults
+    assert {"UsageError", "TextError", "LockedElsewhere"} < faults
     assert {name for name in faults if "EncheckError" not in ancestors(name)} == set()
 
 
