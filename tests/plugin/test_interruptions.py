@@ -11,10 +11,8 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from encheck.engine.evaluation import Evaluation
-from encheck.options import Settings
 from encheck.store import Store
 
 ADAPTER = """
@@ -121,8 +119,7 @@ def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measu
     assert "cannot remove out/summary.md, which an earlier run wrote" in out + err
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("workers", ["2", "4"])
+@pytest.mark.parametrize("workers", ["2", pytest.param("4", marks=pytest.mark.long)])
 def test_of_many_workers_one_encodes(start, tmp_path, workers):
     process = start("-n", workers, slowness="0.02")
     process.communicate(timeout=120)
@@ -130,40 +127,6 @@ def test_of_many_workers_one_encodes(start, tmp_path, workers):
     log = (tmp_path / "encoders.log").read_text().split()
     assert len(set(log)) == 1
     assert len(log) > 10
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("is_taken", [False, True], ids=["free", "taken"])
-def test_the_worker_that_tries_a_model_out_keeps_the_lock_of_the_run_until_it_has_encoded(
-    tmp_path, monkeypatch, is_taken
-):
-    run = str(tmp_path / "run.lock")
-    session = Evaluation.open(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [], run=run)
-    another, seen = FileLock(run), []
-
-    def note(what):
-        def noted(requests, *, locks, progress):
-            if not is_taken:
-                with (
-                    next(iter(session.locks.locks_for_encoding(None))),
-                    pytest.raises(Timeout),
-                ):  # its holder may take it again
-                    another.acquire(blocking=False)
-                with pytest.raises(Timeout):
-                    another.acquire(blocking=False)
-            seen.append(what)
-
-        return noted
-
-    monkeypatch.setattr(session.bench, "try_out", note("tried"))
-    monkeypatch.setattr(session.bench, "prepare", note("encoded"))
-    if is_taken:
-        another.acquire()
-    session.prepare()
-    another.release()
-    assert seen == (["encoded"] if is_taken else ["tried", "encoded"])
-    with another.acquire(blocking=False):
-        assert another.is_locked
 
 
 @pytest.mark.long
