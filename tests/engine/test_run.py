@@ -12,8 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import tiny
+from typer.testing import CliRunner
 
 import encheck
+from encheck.cli import app
 from encheck.errors import UsageError
 from encheck.reporting.results import read_items, read_results
 from encheck.store import Store
@@ -22,9 +24,9 @@ CHECKS = "quantifier"
 
 
 @pytest.fixture(scope="module")
-def how(some_probes, tmp_path_factory):
+def how(quantifier_probes, tmp_path_factory):
     """A quick run: one property on some of the probes."""
-    return {"data": some_probes, "checks": CHECKS, "store": tmp_path_factory.mktemp("store") / "store.sqlite"}
+    return {"data": quantifier_probes, "checks": CHECKS, "store": tmp_path_factory.mktemp("store") / "store.sqlite"}
 
 
 @pytest.fixture(scope="module")
@@ -52,28 +54,28 @@ def same_figures(one, other, tolerance=1e-6):
         assert values == pytest.approx(others, abs=tolerance)
 
 
-def test_a_run_imports_no_pytest_and_prints_nothing(how, tmp_path):
-    options = {**how, "store": str(how["store"])}
-    code = f"import encheck, sys; assert encheck.run('oracle', **{options!r}).rows; print('pytest' in sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert (out.stdout, out.stderr) == ("False\n", "")
-    assert list(tmp_path.iterdir()) == []
-
-
 PYTEST = ["pytest", "--pyargs", "encheck.checks", "-p", "encheck.short_options", "-p", "no:cacheprovider"]
 
 
+def of_a_process(command):
+    return subprocess.run([sys.executable, "-m", *command], capture_output=True, check=False).returncode
+
+
 @pytest.mark.parametrize(
-    "command",
-    [["encheck", "run"], PYTEST, pytest.param([*PYTEST, "-n2"], marks=pytest.mark.long)],
+    ("command", "call"),
+    [
+        (["run"], lambda command: CliRunner().invoke(app, command).exit_code),
+        *(pytest.param(one, of_a_process, marks=pytest.mark.long) for one in (PYTEST, [*PYTEST, "-n2"])),
+    ],
     ids=["shell", "pytest", "workers"],
 )
-def test_a_run_gives_what_the_commands_write(command, folder, how, tmp_path):
+def test_a_run_gives_what_the_commands_write(command, call, folder, how, tmp_path, monkeypatch):
     """To the last digit, from one store."""
+    monkeypatch.chdir(tmp_path)
     models = [str(folder), "bag-of-words"]
     named = [f"--model={model}" for model in models]
     rest = ["--data", how["data"], "-m", CHECKS, f"--store={how['store']}", f"--report-dir={tmp_path}", "-q"]
-    code = subprocess.run([sys.executable, "-m", *command, *named, *rest], capture_output=True, cwd=tmp_path).returncode
+    code = call([*command, *named, *rest])
     written, found = read_results(tmp_path), encheck.run(models, **how)
     assert found.raw.run.settings == written.run.settings
     assert replace(found.raw, run=written.run) == written
@@ -264,11 +266,12 @@ def test_loud_is_nearer_than_antonym(judge):
 '''
 
 
-def test_a_gate_imports_no_pytest_and_weighs_checks_of_ones_own(how, tmp_path):
+def test_a_run_and_a_gate_import_no_pytest_print_nothing_and_take_checks_of_ones_own(how, tmp_path):
     (tmp_path / "own.py").write_text(OWN_CHECK, "utf-8")
     options = {**how, "store": str(how["store"]), "checks": "loudness or quantifier", "own_checks": ["own.py"]}
     code = (
-        f"import encheck, sys; found = encheck.gate('bag-of-words', 'oracle', **{options!r}); "
+        f"import encheck, sys; assert encheck.run('oracle', **{how | {'store': str(how['store'])}!r}).rows; "
+        f"found = encheck.gate('bag-of-words', 'oracle', **{options!r}); "
         "print(found.outcome, *sorted({row.property for row in found.results.rows}), 'pytest' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)

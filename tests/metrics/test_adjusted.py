@@ -84,7 +84,7 @@ def test_a_difference_that_no_weights_balance_is_inconclusive():
 
 
 SIMULATED = [Setting(), Setting(2, 6, 0.8), Setting(2, 6, 0.5, 0.5), Setting(6, 2, 0.2, 0.5), Setting(2, 2, 0.8, 2.0)]
-TIMES = 6
+TIMES = 3
 
 
 def test_surface_scorers_are_called_meaningful_in_at_most_one_in_twenty_simulations():

@@ -191,8 +191,10 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
     assert not (pytester.path / "out").exists()
 
 
-def test_a_twin_that_is_the_candidate_in_half_precision_gives_no_noise(run, saved):
-    outcome = run("shifted", against(saved()), *twins("half", "random", "cuts"))
+def test_a_twin_that_is_the_candidate_in_half_precision_gives_no_noise(run, saved, contrasts_alone):
+    data = f"--encheck-data={contrasts_alone}"
+    folder = saved(args=[data], markers="contrast")
+    outcome = run("shifted", against(folder), data, *twins("half", "random", "cuts"), markers="contrast")
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(["*--twin=half gives the same scores as shifted up to rounding*"])
 

@@ -14,6 +14,9 @@ import pyarrow.parquet
 import pytest
 from recorded import schema
 
+import encheck
+from encheck.system.typed_files import as_json
+
 SHORTENED = "sentence_is_nearer_to_its_paraphrase_before_it_goes_on"  # of its chains, short ones have a larger chance
 NO_QUERIES = {  # the probes have sentences alone
     "query_finds_its_documents",
@@ -107,14 +110,16 @@ def whole(kept, results, tmp_path):
     return whole
 
 
-@pytest.fixture
-def poor(whole):
+@pytest.fixture(scope="module")
+def poor(some_probes, tmp_path_factory):
     """What one run of the models that lack something finds of each; they share its items and parses."""
+    store = tmp_path_factory.mktemp("poor") / "store.sqlite"
+    run = encheck.run(["constant", "random", "contrary", "bag-of-words"], data=some_probes, store=store)
+    found = json.loads(as_json(run.raw))
 
     def poor(model):
-        run = whole(*(f"--encheck-model={name}" for name in ("constant", "random", "contrary", "bag-of-words")))
-        rows = [row for row in run.found["checks"] if row["model"] == model]
-        return SimpleNamespace(found={**run.found, "checks": rows}, ret=run.ret)
+        rows = [row for row in found["checks"] if row["model"] == model]
+        return SimpleNamespace(found={**found, "checks": rows}, ret=run.exit_code)
 
     return poor
 
@@ -210,10 +215,11 @@ def test_a_bag_of_words_passes_nothing_that_needs_more_than_words(poor):
 
 
 @pytest.mark.parametrize(
-    "checks", ["number or roles", pytest.param("not contract", marks=pytest.mark.long)], ids=["some", "most"]
+    "checks", ["contrast", pytest.param("not contract", marks=pytest.mark.long)], ids=["some", "most"]
 )
-def test_two_workers_find_the_same_as_one(whole, results, tmp_path, checks):
-    asked = ("--encheck-model=bag-of-words", "--encheck-no-store", "-m", checks)
+def test_two_workers_find_the_same_as_one(whole, results, contrasts_alone, tmp_path, checks):
+    data = [f"--encheck-data={contrasts_alone}"] if checks == "contrast" else []
+    asked = ("--encheck-model=bag-of-words", "--encheck-no-store", "-m", checks, *data)
     one = whole(*asked)
     two, outcome = results(*asked, "-n2", name="two")
     assert outcome.ret == one.ret
@@ -629,19 +635,19 @@ def test_nothing_is_loaded_or_encoded_to_list_the_checks(run):
     outcome.stdout.fnmatch_lines(["* tests collected*"])
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (["--encheck-model=oracel"], "*unknown model 'oracel'; did you mean 'oracle'? There are: arctic, *"),
+        (["--encheck-model=oracel", "-n2"], "*unknown model 'oracel'; did you mean 'oracle'? There are: arctic, *"),
         (["--encheck-model=./nowhere"], "*model folder './nowhere' does not exist*"),
         (["--encheck-data=prbes"], "*unknown data set 'prbes'; did you mean 'probes'? There are: *"),
         (["--encheck-data=mrpc"], "*'mrpc' needs a path: --data mrpc:PATH*msr_paraphrase_train.txt*"),
         (["--encheck-data=mrpc:nowhere"], "*mrpc: nowhere does not exist*"),
     ],
 )
-def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
-    outcome = run("--encheck-model=jaccard", *args, *workers)
+def test_bad_input_is_one_message_and_exit_4(run, args, message):
+    outcome = run("--encheck-model=jaccard", *args)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
 
@@ -794,7 +800,7 @@ def test_ctrl_c_midway_keeps_what_was_found(pytester, tmp_path, some_probes):
         test_b="def test_interrupted():\n    raise KeyboardInterrupt",
     )
     args = ["--encheck-model=bag-of-words", f"--encheck-data={some_probes}", "-p", "no:cacheprovider"]
-    outcome = pytester.runpytest_subprocess(*args, f"--encheck-report-dir={tmp_path / 'run'}")
+    outcome = pytester.inline_run(*args, f"--encheck-report-dir={tmp_path / 'run'}", no_reraise_ctrlc=True)
     assert outcome.ret == 2
     found = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
     assert set(verdicts(found).values()) == {"pass"}

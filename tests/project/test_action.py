@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
+
+from encheck.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 BASH = shutil.which("bash")
@@ -261,12 +264,14 @@ def test_the_store_that_is_cached_lies_outside_the_checkout():
     assert all("sqlite" not in step.get("run", "") for step in STEPS)
 
 
-def test_a_run_without_options_keeps_store_and_locks_out_of_the_working_folder(tmp_path):
+def test_a_run_without_options_keeps_store_and_locks_out_of_the_working_folder(tmp_path, monkeypatch, contrasts_alone):
     """It writes its reports there, and nothing else."""
-    environment = {k: v for k, v in os.environ.items() if k != "ENCHECK_STORE"}
-    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path / "home")}
+    monkeypatch.delenv("ENCHECK_STORE")
+    for name, folder in (("XDG_CACHE_HOME", "cache"), ("HOME", "home")):
+        monkeypatch.setenv(name, str(tmp_path / folder))
     (tmp_path / "checkout").mkdir()
-    command = [sys.executable, "-B", "-m", "encheck", "run", "--model=oracle", "-m", "number", "-q", "--quick"]
-    subprocess.run(command, cwd=tmp_path / "checkout", env=environment, check=True, capture_output=True)
+    monkeypatch.chdir(tmp_path / "checkout")
+    done = CliRunner().invoke(app, ["run", "--model=bag-of-words", "-q", f"--data={contrasts_alone}"])
+    assert done.exit_code == 0, done.output
     assert [path.name for path in (tmp_path / "checkout").iterdir()] == ["reports"]
     assert list(tmp_path.rglob("store.sqlite"))

@@ -51,6 +51,7 @@ def test_models_yaml_of_the_wheel_is_the_clones(installed):
     assert packed == (ROOT / "models.yaml").read_bytes()
 
 
+@pytest.mark.long  # test_alone says the same of the sources
 def test_without_the_papers_a_run_and_a_gate_work_and_models_say_what_to_install(installed, tmp_path, some_probes):
     def encheck(*args):
         return run(installed[1], "-m", "encheck", *args, cwd=tmp_path)

@@ -4,7 +4,6 @@ import base64
 import gzip
 import hashlib
 import json
-import os
 import re
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -457,8 +456,7 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
 
 
 @pytest.fixture
-def write_run(monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda number: None)
+def write_run(unsynced, monkeypatch):
     monkeypatch.setattr(html, "render_run", lambda *args, **named: "<p>report")
     return lambda place: write_report(place, results(row()), RunItems.from_columns(items()))
 

@@ -1,11 +1,11 @@
 """Contrasts of queries and documents under a model: roles, both kinds of models, surface scorers, and the gate."""
 
 import pytest
+from declared import claim_of
 from gate_fakes import given
 from recorded import run_file
 from test_search_runs import Picky, Prompted
 
-from encheck.claims import claim_of
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
@@ -39,9 +39,7 @@ def store(tmp_path):
 
 
 def the_claim():
-    from encheck.checks.test_contrast import test_each_query_prefers_its_own_document
-
-    return claim_of(test_each_query_prefers_its_own_document)
+    return claim_of("each_query_prefers_its_own_document")
 
 
 def measured(store, model, *found):

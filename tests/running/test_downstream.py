@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from declared import claim_of
 
-from encheck.claims import claim_of
 from encheck.datasets.dataset import ClassifiedText, Dataset, add_classification_tasks
 from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
@@ -73,9 +73,7 @@ class Spent(BagOfWords):
 
 
 def the_claim():
-    from encheck.checks.test_downstream import test_linear_classifier_on_vectors_tells_classes
-
-    return claim_of(test_linear_classifier_on_vectors_tells_classes)
+    return claim_of("linear_classifier_on_vectors_tells_classes")
 
 
 def bench_of(store, model, tasks, **sample):

@@ -13,10 +13,7 @@ from encheck.reporting.formats import export_run
 from encheck.reporting.results import write_named
 from encheck.system import files
 
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda number: None)
+pytestmark = pytest.mark.usefixtures("unsynced")
 
 
 def left(folder):
