@@ -64,7 +64,7 @@ def main() -> None:
     )
     print("| --- | --- | --- | --- | --- |")
     for name, things in every.items():
-        if Sharing.of(things).withheld:
+        if Sharing.of(things).why_no_interval:
             continue
         rng, seen = np.random.default_rng(4), {}
         for correlation in CORRELATIONS:

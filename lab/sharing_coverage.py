@@ -126,7 +126,7 @@ def main() -> None:
     print("| --- " * 9 + "|")
     for name, things in named:
         sharing = Sharing.of(things)
-        if sharing.withheld:
+        if sharing.why_no_interval:
             print(f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.effective_items:.0f} | withheld |")
             continue
         found = list(cells(things, args.runs, rng, bootstrap=args.bootstrap))

@@ -358,20 +358,20 @@ def from_chance(one: Seen, _: Seen) -> float:
 
 def win_rates_alone(one: Seen, _: Seen) -> float:
     """What the balanced score was."""
-    rates = {name: wins.rate for name, wins in property_wins(one.score_model.tables, one.score_model.scales).items()}
-    return balanced_score(rates, property_families(one.score_model.tables)) or 0.0
+    rates = {name: wins.rate for name, wins in property_wins(one.side.tables, one.side.scales).items()}
+    return balanced_score(rates, property_families(one.side.tables)) or 0.0
 
 
 def with_the_space(one: Seen, _: Seen) -> float:
     """From chance, with room, spread and neighbours of random pairs as a fourth part."""
-    scale = one.score_model.scales[DATA]
+    scale = one.side.scales[DATA]
     space = []
-    for table in one.score_model.tables.values():
+    for table in one.side.tables.values():
         metric, _why = gating_metric(table)
         if metric and declaration_of(table).family == "health":
             mean = float(np.nanmean(metric.item_values(table, scale)))
             space.append(1 + mean if metric.name == "steadiness" else mean)
-    side = one.score_model
+    side = one.side
     found = [
         *part_means(shares_above_chance(side.tables, side.scales), property_families(side.tables)).values(),
         float(np.mean(space)),
@@ -382,7 +382,7 @@ def with_the_space(one: Seen, _: Seen) -> float:
 def in_deltas(one: Seen, base: Seen) -> float:
     """The mean change of the families' rows that are evidence, in deltas; a row gains one delta at most."""
     families: dict[str, list[float]] = {}
-    for row in decide_by_rows(pool_rows(compare_cases(base.score_model, one.score_model)[0])).rows:
+    for row in decide_by_rows(pool_rows(compare_cases(base.side, one.side)[0])).rows:
         if row.evidence and not row.part_of:
             families.setdefault(row.family, []).append(min(row.change / row.delta, 1.0))
     return float(np.mean([np.mean(some) for some in families.values()]))
@@ -435,7 +435,7 @@ def verdicts(base: Seen, found: dict[Copy, Seen], aside: dict[str, Any]) -> Iter
     counted: Counter[tuple[str, str]] = Counter()
     for copy, one in found.items():
         decision = decide_by_rows(
-            pool_rows(compare_cases(base.score_model, one.score_model, held_out=aside)[0]), contracts=one.contracts
+            pool_rows(compare_cases(base.side, one.side, held_out=aside)[0]), contracts=one.contracts
         )
         counted[copy.right, decision.outcome] += 1
         why = decision.reasons[0].partition(": a loss")[0] if decision.reasons else ""

@@ -222,7 +222,7 @@ def with_slices(change: Floats, clusters: np.ndarray) -> list[PairedRow]:
     parts = [np.flatnonzero(clusters % 12 == i) for i in range(12)]
     return [whole] + [
         replace(whole, name=f"search/{i}", baseline=whole.baseline[rows], candidate=whole.candidate[rows],
-                clusters=clusters[rows], budget="slices") for i, rows in enumerate(parts)
+                things=clusters[rows], budget="slices") for i, rows in enumerate(parts)
     ]  # fmt: skip
 
 

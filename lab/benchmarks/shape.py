@@ -265,7 +265,7 @@ def measured(s: Shape) -> Iterator[str]:
     for p in (p for p in s.whole if p.name in told):
         base = f"{p.baseline.mean():.1%}" if p.kind == "rate" else f"{p.baseline.mean():.3f}"
         count = sum(q.part_of == p.name for q in s.paired)
-        figures = (f"{s.within[p.name]:.2f}", f"{s.effective_items(p):,.0f}") if p.kind == "rate" else ("-", "-")
+        figures = (f"{s.within[p.name]:.2f}", f"{s.worth(p):,.0f}") if p.kind == "rate" else ("-", "-")
         name = p.name if told[p.name] else f"{p.name} (no evidence)"
         clusters = len(np.unique(p.things))
         yield line((name, f"{len(p.baseline):,}", f"{clusters:,}", base, *figures, count or "-"))
@@ -288,7 +288,7 @@ def losing(s: Shape, runs: int, rule: Rule = DEFAULT) -> Iterator[str]:
     yield line(["---"] * (2 + len(DISCORDANCES)))
     told = evidence(s)
     for p in sorted((p for p in s.whole if p.name in told), key=lambda p: not told[p.name]):
-        worth = f"{s.effective_items(p):,.0f}" if p.kind == "rate" else "-"
+        worth = f"{s.worth(p):,.0f}" if p.kind == "rate" else "-"
         name = p.name if told[p.name] else f"{p.name} (no evidence)"
         yield line((name, worth, *_cells(s, {p.name: LOSS}, runs, rule)))
 

@@ -66,7 +66,7 @@ LIST = """
 forget()
 store, took["open, cold"] = timed(open_)
 for name in ("list, cold", "list, warm"):
-    found, took[name] = timed(store.contents)
+    found, took[name] = timed(store.list_models)
 assert found[0].rows == rows, found
 """
 END = """

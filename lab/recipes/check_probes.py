@@ -321,7 +321,7 @@ def duplicates(folder: Path) -> None:
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
 
-    groups = [g for g in embedded().groups if not g.score_model]
+    groups = [g for g in embedded().groups if not g.side]
     texts = sorted(public_texts(folder))
     ours = [g.source for g in groups] + [v.text for g in groups for v in g.variants]
     known = {run for text in texts for run in runs(text)}
@@ -377,7 +377,7 @@ def mix(report: Path) -> None:
     """Print the groups of each kind of construction, and in how many of them a model is right in both directions."""
     import pyarrow.parquet
 
-    from encheck.metrics.pairs import worth
+    from encheck.metrics.pairs import margin_wins
     from encheck.reporting.results import ITEMS
 
     names = ["case", "item", "construction", "near_score", "far_score"]
@@ -386,7 +386,7 @@ def mix(report: Path) -> None:
     for case, item, construction, near, far in zip(*columns.values(), strict=True):
         if construction and ": " in construction and "_in_both_directions" in case:
             groups = found[case.partition("_")[0], construction.partition(": ")[0]]
-            groups[item.rpartition("/")[0]].append(float(worth(np.float64(near - far))))
+            groups[item.rpartition("/")[0]].append(float(margin_wins(np.float64(near - far))))
     print("| phenomenon | kind | groups | right in both directions |\n| --- | --- | --- | --- |")
     for (name, kind), groups in sorted(found.items()):
         print(f"| {name} | {kind} | {len(groups)} | {np.mean([np.prod(sides) for sides in groups.values()]):.2f} |")

@@ -19,7 +19,7 @@ from check_probes import Contrast, contrasts, of_phenomena, texts_of
 from learned_rival import Floats, differences, features, null, right
 
 from encheck.datasets.probes import embedded
-from encheck.surface import SURFACE, polarity_count, tokens
+from encheck.surface import SURFACE, count_negative_words, tokens
 
 FEATURES = {"binding": "changes", "comparative": "changes"} | dict.fromkeys(
     ("negation", "quantifier"), "edit distance of characters"
@@ -41,7 +41,7 @@ def letters(word: str, length: int) -> str:
 
 def asserts_or_denies(word: str) -> bool:
     """Whether a word is an auxiliary or a negative word."""
-    return word in AUXILIARIES or polarity_count(word) > 0
+    return word in AUXILIARIES or count_negative_words(word) > 0
 
 
 def of_one_length(word: str) -> str:

@@ -199,7 +199,7 @@ def rows_of(path: Path) -> dict[str, int]:
 
     opened = Store(path)
     try:
-        return {f"{s.kind} {s.name} {s.fingerprint}": s.rows for s in opened.contents()}
+        return {f"{s.kind} {s.name} {s.fingerprint}": s.rows for s in opened.list_models()}
     finally:
         opened.close()
 

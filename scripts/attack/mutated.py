@@ -394,14 +394,14 @@ def store(seed: int, rng: random.Random, folder: Path) -> None:
     try:
         for fingerprint in "abc":
             refuse_wrong(*opened.get("vector", fingerprint, KEYS), vectors)
-        opened.contents()
+        opened.list_models()
         for _ in range(2):  # the first may be lost to finding the damage
             opened.put("vector", "new", KEYS, vectors, name="new")
         got, there = opened.get("vector", "new", KEYS)
         refuse_wrong(got, there, vectors)
         if not there.all():
             raise Failed("what was written after the damage was found is not there")
-        opened.prune(limit=0)
+        opened.delete_least_recently_used(limit=0)
     finally:
         opened.close()
 

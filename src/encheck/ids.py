@@ -62,7 +62,7 @@ class ItemId(str):
     def of_step(self, step: int) -> ItemId:
         """The id of a chain's member: 1 is the nearest.
 
-        >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0").member(2).parts.step
+        >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0").of_step(2).parts.step
         2
         """
         return ItemId(f"{self}/{step}")

@@ -106,7 +106,7 @@ def frame_sort_key(drawable: FrameForms) -> tuple[tuple[int, bool, int, str], st
 def plainness_key(text: str) -> tuple[int, bool, int, str]:
     """A sort key that puts plain texts first: few words, ASCII letters, short.
 
-    >>> sorted(["the night porter", "Zoë", "Maria", "Tom"], key=plainness)
+    >>> sorted(["the night porter", "Zoë", "Maria", "Tom"], key=plainness_key)
     ['Tom', 'Maria', 'Zoë', 'the night porter']
     """
     return len(text.split()), not text.isascii(), len(text), text

@@ -97,7 +97,7 @@ def resolve_floor_and_aim(estimate: Estimate, *, floor: Floor, aim: float) -> Fl
     >>> words = Estimate("m", 0.7, 0.6, 0.8, n=9, clusters=9)
     >>> estimate = Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words})
     >>> resolve_floor_and_aim(estimate, floor="surface", aim=0.5)
-    Lines(aim=0.7, floor=0.7, rival='jaccard')
+    FloorAndAim(aim=0.7, floor=0.7, rival='jaccard')
     """
     if not isinstance(floor, str):
         return FloorAndAim(aim, floor)
@@ -119,7 +119,7 @@ def decide_verdict(
 
     A known failure excuses only a failure; if the figure passes, the entry is stale.
 
-    >>> decide_verdict(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), Lines(aim=0.8, floor=0.5))
+    >>> decide_verdict(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), FloorAndAim(aim=0.8, floor=0.5))
     ('below_aim', 'above the floor')
     """
     if estimate.missing:

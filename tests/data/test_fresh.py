@@ -200,7 +200,7 @@ def test_the_oracle_knows_what_every_fresh_text_means():
 def test_fresh_probes_are_loaded_by_their_seed():
     data = load("probes:fresh=1")
     assert (data.name, data.rows, data.pairs) == ("probes-fresh=1", len(groups()), ())
-    assert [g.id for g in data.groups if not g.score_model] == [g.id for g in groups()]
+    assert [g.id for g in data.groups if not g.side] == [g.id for g in groups()]
     assert data.fingerprint != load("probes:fresh=2").fingerprint
 
 

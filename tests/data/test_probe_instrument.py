@@ -23,7 +23,7 @@ LARGE = ("number", "antonym")
 
 @cache
 def whole():
-    return [g for g in load("probes").groups if not g.score_model]
+    return [g for g in load("probes").groups if not g.side]
 
 
 @cache
@@ -145,7 +145,7 @@ def test_a_sixth_is_for_development():
 
 def test_the_quick_part_is_small_and_has_every_phenomenon():
     quick = load("probes", quick=True)
-    marked = [g for g in quick.groups if not g.score_model]
+    marked = [g for g in quick.groups if not g.side]
     assert len(quick.groups) < len(load("probes").groups)
     assert {name for name in check_probes.NAMES if groups_of(name) & {g.id for g in marked}} == set(check_probes.NAMES)
     assert 30 <= sum(not g.is_contrast for g in marked) <= 60

@@ -92,7 +92,7 @@ def test_several_requests_are_on_their_way_at_a_time():
 
     def slow(texts):
         if "probe" not in texts[0]:
-            met.retry_after_seconds()  # nobody gets an answer before three have asked
+            met.wait()  # nobody gets an answer before three have asked
         return vectors(texts)
 
     with serving(slow, largest=1) as (address, _):
@@ -232,7 +232,7 @@ def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
             time.sleep(0.1)
         run.send_signal(signal.SIGINT)
         try:
-            assert run.retry_after_seconds(20) == 130
+            assert run.wait(20) == 130
         finally:
             run.kill()
 
@@ -246,7 +246,7 @@ def test_an_answer_that_is_nested_too_deeply_to_read_is_an_error_that_names_the_
 def test_what_is_still_asked_ends_with_the_first_error(server):
     over = threading.Event()
     server.state.encode = lambda texts: (
-        vectors(texts) * np.nan if texts == TEXTS[:1] else over.retry_after_seconds(30) * vectors(texts)
+        vectors(texts) * np.nan if texts == TEXTS[:1] else over.wait(30) * vectors(texts)
     )
     started = time.monotonic()
     with pytest.raises(EncoderError, match="NaN"):

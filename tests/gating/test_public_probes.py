@@ -35,6 +35,6 @@ def gate(folder, items):
 def test_a_model_that_knows_the_public_probes_by_heart_passes_on_them_and_is_blocked_on_fresh_ones(
     tmp_path, data, outcome
 ):
-    items = crossed("number")(load(data, sample=None), 1, None).kept
+    items = crossed("number")(load(data, sample=None), 1, None).included
     found = gate(tmp_path / "base", items)
     assert found.outcome == outcome, found.reasons

@@ -90,7 +90,7 @@ class Says:
     def __init__(self, near, far):
         self.found = iter([near, far])
 
-    def pairs(self, first, second):
+    def score_pairs(self, first, second):
         return np.asarray(next(self.found), float)
 
 
@@ -197,7 +197,7 @@ def test_the_edit_distance_wins_one_direction_and_loses_the_other(roles):
     score = similarity("edit-distance")
 
     class Surface(Says):
-        def pairs(self, first, second):
+        def score_pairs(self, first, second):
             return score(first, second)
 
     found = scores(items_of(roles), Surface([], []))

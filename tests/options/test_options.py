@@ -23,14 +23,14 @@ ADDED = """    colour: str = option(
 """
 ASKED = """
 from types import SimpleNamespace
-from encheck.options import OPTIONS, Settings, recorded, from_options, reference, refuse_wrong
+from encheck.options import OPTIONS, Settings, options_as_markdown, refuse_invalid_options, settings_for_results, settings_from_options
 from pathlib import Path
 parsed = SimpleNamespace(**{option.dest: option.default for option in OPTIONS.values()})
 parsed.encheck_colour = "red"
-refuse_wrong(parsed)
-made = from_options(parsed, root=Path("/nowhere"))
-print(Settings().colour, made.colour, recorded(made).colour)
-print(next(line for line in reference().splitlines() if "colour" in line))
+refuse_invalid_options(parsed)
+made = settings_from_options(parsed, root=Path("/nowhere"))
+print(Settings().colour, made.colour, settings_for_results(made).colour)
+print(next(line for line in options_as_markdown().splitlines() if "colour" in line))
 """
 
 

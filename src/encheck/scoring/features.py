@@ -119,7 +119,7 @@ def _lexicographer_file(what: str, parse: Parse, at: int, lexicon: Lexicon) -> s
 def _edit_kind(source: str, edits: Sequence[Edit]) -> str:
     """The kind of the edits, from their shape.
 
-    >>> _edit_kind("a fast car", [Edit(2, 6, "slow")]), _kind("a fast car", [Edit(2, 7, "")])
+    >>> _edit_kind("a fast car", [Edit(2, 6, "slow")]), _edit_kind("a fast car", [Edit(2, 7, "")])
     ('one word for another', 'words taken out')
     """
     if len(edits) > 1:

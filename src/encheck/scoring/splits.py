@@ -22,7 +22,7 @@ def test_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.in
 def join_split_names(splits: Iterable[str]) -> str:
     """The name of these items' splits for other formats; `all` if one of them has no name.
 
-    >>> join_split_names(["gate", "dev", "gate"]), split_label(["test", ""]), split_label([])
+    >>> join_split_names(["gate", "dev", "gate"]), join_split_names(["test", ""]), join_split_names([])
     ('dev+gate', 'all', 'all')
     """
     found = set(splits)

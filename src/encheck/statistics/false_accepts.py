@@ -75,7 +75,7 @@ class Negatives:
 def threshold_step(scores: Floats) -> float:
     """The distance between offered thresholds: four digits of the range of the scores.
 
-    >>> threshold_step(np.array([0.1, 0.9])), step_of(np.array([10.0, 300.0]))
+    >>> threshold_step(np.array([0.1, 0.9])), threshold_step(np.array([10.0, 300.0]))
     (0.0001, 0.1)
     """
     spread = float(scores.max() - scores.min()) if len(scores) else 0.0
@@ -85,7 +85,7 @@ def threshold_step(scores: Floats) -> float:
 def next_threshold_above(score: float, step: float) -> float:
     """The lowest threshold on the grid that is above a score.
 
-    >>> next_threshold_above(0.7123, 0.0001), above(0.71234, 0.0001)
+    >>> next_threshold_above(0.7123, 0.0001), next_threshold_above(0.71234, 0.0001)
     (0.7124, 0.7124)
     """
     digits = _decimal_places(step)

@@ -115,7 +115,7 @@ def share_upper_bound(hits: float, n: int, *, alpha: float = ALPHA) -> float:
 
     `hits` need not be whole: they may be a share of effective units.
 
-    >>> round(share_upper_bound(0, 299), 4), upper_of_share(3, 3)
+    >>> round(share_upper_bound(0, 299), 4), share_upper_bound(3, 3)
     (0.01, 1.0)
     """
     from scipy.special import betaincinv

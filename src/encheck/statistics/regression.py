@@ -108,7 +108,7 @@ def _has_not_converged(fitted: Any) -> int:
 def min_texts_for_folds(*, nested: bool) -> int:
     """The texts that the rarest class needs so that each fold has one: FOLDS, or more for nested folds.
 
-    >>> min_texts_for_folds(nested=False), fewest_for_folds(nested=True)
+    >>> min_texts_for_folds(nested=False), min_texts_for_folds(nested=True)
     (10, 12)
     """
     return next(n for n in range(FOLDS, 3 * FOLDS) if not nested or n - -(-n // FOLDS) >= FOLDS)

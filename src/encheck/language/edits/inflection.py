@@ -193,7 +193,7 @@ def inflect(lemma: str, tag: str) -> str | None:
 def is_form_of(word: str, verb: str, tag: str, *, not_tag: str) -> bool:
     """Whether a word is this form of an irregular verb and not the other form.
 
-    >>> is_form_of("rose", "rise", "VBD", but="VBN"), is_form_of("told", "tell", "VBD", but="VBN")
+    >>> is_form_of("rose", "rise", "VBD", not_tag="VBN"), is_form_of("told", "tell", "VBD", not_tag="VBN")
     (True, False)
     """
     forms = load_inflections().get((verb, "v"), {})
