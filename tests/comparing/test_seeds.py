@@ -169,7 +169,7 @@ def test_checkpoints_of_the_same_shapes_and_words_have_one_architecture(tmp_path
         rng = np.random.default_rng(len(name))
         save_file({str(i): rng.random((2, 3)) for i in range(layers)}, folder / "model.safetensors")
         (folder / "tokenizer.json").write_text(json.dumps({"model": {"vocab": words}, **more}))
-        return SimpleNamespace(content=lambda: {path.name: path for path in folder.iterdir()})
+        return SimpleNamespace(fingerprint_files=lambda: {path.name: path for path in folder.iterdir()})
 
     def file_hash(path, of):
         return of(path)

@@ -105,8 +105,8 @@ def test_texts_are_cut_into_words_as_by_nltk_or_at_blanks(tmp_path):
     assert split_like_treebank(text) == list(NLTKWordTokenizer().tokenize(text))
     config = tiny_models.glove(tmp_path)
     split = ModelConfig("tiny", name=config.name, adapter="vectors", options={"tokens": "split"})
-    assert opened(split).words("the dog.") == ["the", "dog."]
-    assert opened(config).words("the dog.") == ["the", "dog", "."]
+    assert opened(split).split_words("the dog.") == ["the", "dog."]
+    assert opened(config).split_words("the dog.") == ["the", "dog", "."]
 
 
 def sif_by_hand(theirs, texts, corpus, *, a=1e-3):

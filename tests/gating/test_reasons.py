@@ -56,7 +56,7 @@ def test_a_row_that_blocks_shows_three_lost_items_of_different_clusters_with_bot
     one = row.lost_examples[0]
     near, far = one.texts
     number = one.source.removeprefix("source ")
-    assert (near.score_model, far.score_model) == ("near", "far")
+    assert (near.side, far.side) == ("near", "far")
     assert (near.pieces, far.pieces) == ((("same", f"near {number}"),), (("same", f"far {number}"),))
     assert near.before > far.before
     assert near.now < far.now

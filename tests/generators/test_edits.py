@@ -166,7 +166,7 @@ def test_a_written_negated_antonym_whose_negation_is_part_of_another_edit_has_no
     variant = Variant("It is not shut.", "negated_antonym", 1, (Edit(6, 10, "not shut"),))
     assert (
         beside(negated_antonym, unnegated)(
-            Group("g", "It is open.", "", "c", (variant,)), level=1, rng=None, english=None
+            Group("g", "It is open.", "", "c", (variant,)), level=1, rng=None, english=English()
         )
         == "its negation is not a separate edit"
     )

@@ -227,7 +227,7 @@ def test_the_worst_groups_come_first_with_both_sides_together(roles):
     found = scores(items, Says([0.9, 0.8, 0.9, 0.1, 0.4, 0.9], [0.5] * 6))
     frame = found.to_item_frame(CaseId("roles", "m", "probes", "1"), items)
     assert frame.worst_positions(6) == [2, 3, 4, 5, 0, 1]
-    assert frame.lost() == [False, False, False, True, True, False]
+    assert frame.mark_lost() == [False, False, False, True, True, False]
 
 
 def test_a_failure_message_shows_both_sides(roles):

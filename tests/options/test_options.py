@@ -23,7 +23,8 @@ ADDED = """    colour: str = option(
 """
 ASKED = """
 from types import SimpleNamespace
-from encheck.options import OPTIONS, Settings, options_as_markdown, refuse_invalid_options, settings_for_results, settings_from_options
+from encheck.options import OPTIONS, Settings, options_as_markdown, refuse_invalid_options
+from encheck.options import settings_for_results, settings_from_options
 from pathlib import Path
 parsed = SimpleNamespace(**{option.dest: option.default for option in OPTIONS.values()})
 parsed.encheck_colour = "red"

@@ -102,7 +102,7 @@ def test_a_model_waits_for_nobody_who_computes_elsewhere(path, model):
 
 def test_an_encoder_behind_a_server_takes_no_lock(path, monkeypatch):
     config = ModelConfig("served", name="http://localhost:1", adapter="openai", options={"model": "m"})
-    assert list(locks_of(path).encoding(load_model(config, device=Device()))) == []
+    assert list(locks_of(path).locks_for_encoding(load_model(config, device=Device()))) == []
 
 
 def test_a_model_on_the_same_device_waits_and_says_for_whom(path, caplog):
@@ -210,9 +210,9 @@ def test_a_model_whose_device_is_taken_is_not_tried_out_and_no_error(path):
     store, model = Store(path), Counting()
     bench = bench_of(store, model)
     with another_run(path, Counting(), seconds=0.2):
-        bench.smoke_test_models(REQUESTS, locks=locks_of(path).if_free, **QUIET)
+        bench.smoke_test_models(REQUESTS, locks=locks_of(path).locks_if_free, **QUIET)
     assert (model.asked, bench.subjects["tiny"].error) == ([], None)
-    bench.smoke_test_models(REQUESTS, locks=locks_of(path).if_free, **QUIET)
+    bench.smoke_test_models(REQUESTS, locks=locks_of(path).locks_if_free, **QUIET)
     assert model.asked
     store.close()
 

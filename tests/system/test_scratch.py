@@ -14,7 +14,7 @@ def test_what_a_killed_process_left_is_removed_and_what_lives_stays(tmp_path, mo
         (tmp_path / "mine.txt").write_text("mine")
         for folder in (left, fresh, foreign, trap):
             folder.mkdir()
-            (folder / "store.sqlite").mark_as_used()
+            (folder / "store.sqlite").touch()
         for folder in (left, fresh):
             (folder / ALIVE).touch()
         (trap / ALIVE).symlink_to(tmp_path / "mine.txt")

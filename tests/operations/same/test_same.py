@@ -1,6 +1,7 @@
 """One model in use is told from another, what was changed is named, and a re-index says the same."""
 
 import copy
+import html
 import importlib.util
 import json
 import warnings
@@ -421,8 +422,9 @@ def test_the_command_ends_with_what_it_found(command):
     found = json.loads(Path("found.json").read_text())
     jsonschema.validate(found, json.loads((REFERENCE / "same.schema.json").read_text()))
     assert (done.exit_code, found["exit_code"], "re-index: yes" in done.output) == (1, 1, True)
-    assert min(found["texts"], key=lambda one: one["figure"])["id"] in Path("found.html").read_text()
-    assert any(line.split()[:3] == ["long", "20", "20"] for line in done.output.splitlines()), done.output
+    worst = min(found["texts"], key=lambda one: one["figure"])["text"]
+    assert html.escape(worst[:40]) in Path("found.html").read_text()
+    assert any(line.split()[:4] == ["long", "texts", "20", "20"] for line in done.output.splitlines()), done.output
     assert command("c.json", "nan").exit_code == 4
     assert command("none.json", "bag-of-words").exit_code == 4
     assert command("bag-of-words").exit_code == 4
