@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown_name_message
-from encheck.ids import PROPERTY_NAME, PYTEST_MARKERS, is_property_name
+from encheck.ids import PROPERTY_NAME, PROPERTY_RULE, PYTEST_MARKERS
 from encheck.scoring.item import Items
 from encheck.types import ClaimEntry, Declaration, Estimate, Floor
 
@@ -194,8 +194,8 @@ def _refuse_invalid_declaration(
             f"{place} has levels={levels!r}, but should have a "
             "tuple of one or more different numbers or names: levels=(1,), levels=(1, 2, 3)"
         )
-    if name and not is_property_name(name):
-        raise UsageError(f"{place} has property={name!r}, but should have {PROPERTY_NAME}")
+    if name and not PROPERTY_NAME.fullmatch(name):
+        raise UsageError(f"{place} has property={name!r}, but should have {PROPERTY_RULE}")
     if family not in (*FAMILIES, CONTRACT):
         raise UsageError(f"{place} has an {unknown_name_message('family', family, (*FAMILIES, CONTRACT))}")
     if metric is not None and not hasattr(metric, "why_reported"):

@@ -10,19 +10,14 @@ from dataclasses import dataclass
 from typing import Self
 
 PYTEST_MARKERS = frozenset(("parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"))
-PROPERTY_NAME = "a word of letters, digits and _ that neither Python nor pytest uses, such as hedging"
-_PROPERTY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+PROPERTY_RULE = "a word of letters, digits and _ that neither Python nor pytest uses, such as hedging"
+PROPERTY_NAME = re.compile(rf"(?!(?:{'|'.join((*keyword.kwlist, *PYTEST_MARKERS))})$)[A-Za-z][A-Za-z0-9_]*")
 BOTH_ORDERS = "turned"  # the last part of such an id; baselines contain it
 _ITEM = re.compile(
     r"(?P<data>.*)/(?P<texts>[0-9a-f]{16})/(?P<relation>[^/]+)/(?P<level>[^/]+)/(?P<generator>.+?)"
     rf"/(?P<occurrence>\d+)(?:/(?P<step>[1-9]\d*)|/(?P<orders>{BOTH_ORDERS}))?",
     re.DOTALL,
 )
-
-
-def is_property_name(name: str) -> bool:
-    """Whether a property may have this name, so that -m can select it: it is a PROPERTY_NAME."""
-    return bool(_PROPERTY.fullmatch(name)) and not keyword.iskeyword(name) and name not in PYTEST_MARKERS
 
 
 @dataclass(frozen=True, slots=True)

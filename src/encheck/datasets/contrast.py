@@ -25,7 +25,7 @@ from encheck.datasets.reader import (
     unread_columns_message,
 )
 from encheck.errors import DataError
-from encheck.ids import PROPERTY_NAME, ItemId, is_property_name
+from encheck.ids import PROPERTY_NAME, PROPERTY_RULE, ItemId
 from encheck.scoring.crossed import Contrast
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.clusters import component_list
@@ -73,8 +73,8 @@ def parse_property_name(value: object) -> str:
     if is_missing(value):
         raise ValueError("the property is missing: name one in every row, or leave out the column")
     name = value.strip() if isinstance(value, str) else ""
-    if not is_property_name(name):
-        raise ValueError(f"the property is {value!r:.60}, but should be {PROPERTY_NAME}")
+    if not PROPERTY_NAME.fullmatch(name):
+        raise ValueError(f"the property is {value!r:.60}, but should be {PROPERTY_RULE}")
     return name
 
 
