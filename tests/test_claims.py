@@ -130,6 +130,7 @@ def test_what_never_gates_says_why():
     ("wrong", "said"),
     [
         ({"family": "ordre"}, "unknown family 'ordre'; did you mean 'order'"),
+        ({"property": "word-order"}, "has property='word-order', but should have a word of letters, digits and _"),
         ({"metric": len}, "should have a Metric of encheck.metrics"),
         ({"pictures": ("profil",)}, "unknown picture 'profil'; did you mean 'profile'"),
         ({"floor": "overlap", "aim": 0.5}, "has floor='overlap', but should have a number, 'surface' or None"),

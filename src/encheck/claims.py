@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown_name_message
-from encheck.ids import PYTEST_MARKERS
+from encheck.ids import PROPERTY_NAME, PROPERTY_RULE, PYTEST_MARKERS
 from encheck.scoring.item import Items
 from encheck.types import ClaimEntry, Declaration, Estimate, Floor
 
@@ -143,7 +143,8 @@ def claim(
         A decorator that returns the test function unchanged.
 
     Raises:
-        UsageError: wrong levels, an unknown family or picture, something that is not a metric, contradictory lines.
+        UsageError: wrong levels, a property that -m cannot select, an unknown family or picture, something that is
+            not a metric, contradictory lines.
 
     >>> from encheck.generators.antonym import antonym
     >>> from encheck.items import against_paraphrase
@@ -157,7 +158,7 @@ def claim(
 
     def mark(function: Function) -> Function:
         place = f"{function.__qualname__} of {function.__module__}: @claim"
-        _refuse_invalid_declaration(place, levels, family, metric, pictures)
+        _refuse_invalid_declaration(place, levels, property, family, metric, pictures)
         if isinstance(floor, str) and floor != SURFACE:
             raise UsageError(f"{place} has floor={floor!r}, but should have a number, {SURFACE!r} or None")
         if floor is not None and aim is None:
@@ -184,7 +185,7 @@ def claim(
 
 
 def _refuse_invalid_declaration(
-    place: str, levels: object, family: str, metric: object, pictures: tuple[str, ...]
+    place: str, levels: object, name: str, family: str, metric: object, pictures: tuple[str, ...]
 ) -> None:
     """Raise UsageError for an invalid declaration."""
     listed = levels if isinstance(levels, tuple | list) else ()
@@ -193,13 +194,15 @@ def _refuse_invalid_declaration(
             f"{place} has levels={levels!r}, but should have a "
             "tuple of one or more different numbers or names: levels=(1,), levels=(1, 2, 3)"
         )
+    if name and not PROPERTY_NAME.fullmatch(name):
+        raise UsageError(f"{place} has property={name!r}, but should have {PROPERTY_RULE}")
     if family not in (*FAMILIES, CONTRACT):
         raise UsageError(f"{place} has an {unknown_name_message('family', family, (*FAMILIES, CONTRACT))}")
     if metric is not None and not hasattr(metric, "why_reported"):
         raise UsageError(f"{place} has metric={metric!r}, but should have a Metric of encheck.metrics")
-    for name in pictures:
-        if name not in PICTURES:
-            raise UsageError(f"{place} has an {unknown_name_message('picture', name, PICTURES)}")
+    for picture in pictures:
+        if picture not in PICTURES:
+            raise UsageError(f"{place} has an {unknown_name_message('picture', picture, PICTURES)}")
 
 
 def tested_property(claim: Claim, markers: Iterable[str]) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 PYTEST_MARKERS = frozenset(("parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"))
+PROPERTY_RULE = "a word of letters, digits and _ that neither Python nor pytest uses, such as hedging"
+PROPERTY_NAME = re.compile(rf"(?!(?:{'|'.join((*keyword.kwlist, *PYTEST_MARKERS))})$)[A-Za-z][A-Za-z0-9_]*")
 BOTH_ORDERS = "turned"  # the last part of such an id; baselines contain it
 _ITEM = re.compile(
     r"(?P<data>.*)/(?P<texts>[0-9a-f]{16})/(?P<relation>[^/]+)/(?P<level>[^/]+)/(?P<generator>.+?)"

@@ -6,9 +6,7 @@ module also handles rows and properties for triplets.
 
 from __future__ import annotations
 
-import keyword
 import logging
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +25,7 @@ from encheck.datasets.reader import (
     unread_columns_message,
 )
 from encheck.errors import DataError
-from encheck.ids import PYTEST_MARKERS, ItemId
+from encheck.ids import PROPERTY_NAME, PROPERTY_RULE, ItemId
 from encheck.scoring.crossed import Contrast
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.clusters import component_list
@@ -36,7 +34,6 @@ from encheck.types import content_hash
 log = logging.getLogger("encheck")
 PROPERTY_COLUMN = "property"
 PROPERTY_DATA_SETS = ("triplets", "contrast")  # the data sets with such rows
-PROPERTY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 LICENCE = "yours"
 FILES = "a .json, .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster, property)"
 COLUMNS = ("q1", "q2", "doc1", "doc2")
@@ -76,11 +73,8 @@ def parse_property_name(value: object) -> str:
     if is_missing(value):
         raise ValueError("the property is missing: name one in every row, or leave out the column")
     name = value.strip() if isinstance(value, str) else ""
-    if not PROPERTY_NAME.fullmatch(name) or keyword.iskeyword(name) or name in PYTEST_MARKERS:
-        raise ValueError(
-            f"the property is {value!r:.60}, but should be a word of letters, digits and _ that neither Python nor "
-            f"pytest uses, such as hedging"
-        )
+    if not PROPERTY_NAME.fullmatch(name):
+        raise ValueError(f"the property is {value!r:.60}, but should be {PROPERTY_RULE}")
     return name
 
 

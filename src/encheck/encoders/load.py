@@ -224,8 +224,8 @@ def _load_user_model(config: ModelConfig, point: EntryPoint | None) -> Model:
         model: Model = factory(**config.options)
     except Exception as error:
         raise ModelError(
-            f"{config.label}: {config.adapter}(**options) raised {error!r}. Remedy: change its options: "
-            "--model-arg KEY=VALUE"
+            f"{config.label}: {config.adapter}(**options) raised {error!r}. Remedy: change its options, in "
+            "models.yaml or by --model-arg KEY=VALUE"
         ) from error
     if not isinstance(model, Encoder | PairScorer):
         wants = "fingerprint() and score_pairs(), or fingerprint(), encode() and `similarity`"
@@ -309,7 +309,7 @@ def locate_weights(config: ModelConfig) -> tuple[bool, str]:
     """Whether a model can be loaded without a network, and its source or what it lacks; loads nothing."""
     is_ours = config.adapter in ADAPTERS or config.adapter in PAPER_ADAPTERS
     if not is_ours and not config.name:  # what a package offers is imported when it is loaded
-        return True, config.adapter
+        return True, f"the adapter {config.adapter}"
     if remedy := missing_packages_command(config):
         return False, remedy
     known = find_adapter(config.adapter)

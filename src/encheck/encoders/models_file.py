@@ -98,7 +98,8 @@ def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
         packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
             every = sorted({*ADAPTERS, *packaged, *PAPER_ADAPTERS, "package.module:Class"})
-            yield "adapter", unknown_name_message("adapter", config.adapter, every)
+            said = unknown_name_message("adapter", config.adapter, every)
+            yield "adapter", f"{said}. If a package has it: install the package here"
             return
     if adapter and not config.name and adapter.source != "optional":
         yield "", f"model {config.label!r} has no name: give a folder or a hub id"

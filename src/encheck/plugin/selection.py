@@ -95,7 +95,8 @@ def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.
                     f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
                     f'[pytest] of pytest.ini, should name it: markers = ["{name}: description"]'
                     if name in offered
-                    else unknown_name_message("marker", name, offered)
+                    else f"{unknown_name_message('marker', name, offered)}. A property of your own is what --property "
+                    "or the column property of your data names"
                 )
     claims = {case.check: case.claim for case in map(case_of, collected)}
     yield
