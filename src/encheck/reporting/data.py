@@ -346,7 +346,7 @@ def _histogram(overview: PairsOverview) -> Iterator[str]:
     shares = [np.histogram(values, BINS, (0, 1))[0] / len(values) for _, values in found]
     top = max(share.max() for share in shares)
     yield ""
-    of_some = f", {DRAWN:,} pairs of a label drawn by seed" if overview.is_drawn else ""
+    of_some = f", {DRAWN:,} pairs per label, drawn at random with a fixed seed" if overview.is_drawn else ""
     yield f"  divergence of the words (0: the same words, 1: none shared{of_some})"
     heads = [f"{name} (mean {values.mean():.2f})" for name, values in found]
     rows = [tuple(f"{share[i]:4.0%} {'#' * round(BAR * share[i] / top)}" for share in shares) for i in range(BINS)]

@@ -425,7 +425,7 @@ def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):
     with pytest.raises(DataError, match="no pair has label 0"):
         encheck.threshold("jaccard", spec)
     spec = write(tmp_path / "q.csv", "first,second,label,cluster\na,b,1,x\nc,d,0,x\n")
-    with pytest.raises(DataError, match="all 2 pairs are one cluster"):
+    with pytest.raises(DataError, match="all 2 pairs belong to one cluster"):
         encheck.threshold("jaccard", spec)
     with pytest.raises(DataError, match="has no pairs of two texts"):
         load_pairs(write(tmp_path / "t.jsonl", '{"query": "a", "document": "b"}\n').replace("pairs:", "retrieval:"))

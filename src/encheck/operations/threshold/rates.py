@@ -228,8 +228,8 @@ class Population:
         self.clusters = int(pairs.codes.max()) + 1
         if self.clusters < 2:
             raise DataError(
-                f"{pairs.name}: all {len(pairs.first):,} pairs are one cluster, so no interval can be computed. "
-                "Remedy: add pairs of other topics, or a column `cluster` that separates them"
+                f"{pairs.name}: all {len(pairs.first):,} pairs belong to one cluster, so no interval can be computed. "
+                "Remedy: add pairs on other topics, or a `cluster` column that separates these"
             )
         labelled = {label: pairs.distinct(label) for label in (NEGATIVE, POSITIVE)}
         if positives is not None and not all(map(len, labelled.values())):
