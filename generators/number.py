@@ -192,7 +192,7 @@ def _expressible_values(mention: Mention, form: NumberForm, size: int, context: 
         return []
     result = []
     of_kept = similarity_in_context(own, kept, context)
-    for value in mention.list_values_at(size):
+    for value in mention.other_values_at_distance(size):
         said, mirrored = write_or_none(form.write, value), write_or_none(mention.write, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
             result.append((value, of_kept - similarity_in_context(own, said, context)))
@@ -307,7 +307,7 @@ def _counted_noun(parse: Parse, mention: Mention) -> str:
 def _contrasts_of_mention(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
     """Contrasts for near values that both texts can express, in notations of the document where no word reveals it."""
     for write in (other.write, *(form.write for form in other.forms)):
-        for value in mention.list_values_at(NEAR):
+        for value in mention.other_values_at_distance(NEAR):
             asked, said = ([write_or_none(way, v) for v in (mention.value, value)] for way in (mention.write, write))
             if all(asked) and all(said) and not _distinguishing_words(asked) & _distinguishing_words(said):
                 yield SharedNumber(

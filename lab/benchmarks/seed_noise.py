@@ -27,7 +27,7 @@ from gate import ICC, NAMES, Setting, _alike, line, percent
 
 from encheck.gating.comparison import apply_seed_noise
 from encheck.gating.decision import decide_by_rows
-from encheck.gating.replicates import pool_seed_noise
+from encheck.gating.replicates import seed_noise_from_rows
 from encheck.gating.types import DEFAULT, GateDecision, Noise, PairedRow, Rule
 
 Wins = NDArray[np.bool_]
@@ -55,7 +55,7 @@ class Drawn:
         """What the gate measures on the baseline and its replicates."""
         every = (self.baseline, *self.replicates)
         pairs = [self.rows(*two) for two in itertools.combinations(every, 2)]
-        found = pool_seed_noise(pairs, replicates=len(self.replicates), rule=rule)
+        found = seed_noise_from_rows(pairs, replicates=len(self.replicates), rule=rule)
         assert found
         return found
 

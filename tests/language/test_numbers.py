@@ -203,7 +203,7 @@ EVENTS = {  # text -> other years
 def test_the_year_of_an_event_becomes_another_year_that_has_one(found, text):
     (one,) = found(text)
     assert one.kind == "year"
-    assert set(map(str, one.list_values_at(numerals.NEAR))) == EVENTS[text]
+    assert set(map(str, one.other_values_at_distance(numerals.NEAR))) == EVENTS[text]
 
 
 COUNTS = {

@@ -32,13 +32,13 @@ from encheck.metrics.nonobvious import (
     auc_divergence,
     auc_n,
     average_precision,
-    constant_prediction_figures,
     f1_gap,
     group_by_question,
     mean_average_precision,
     nonobvious_figures,
     predict_test_part,
     threshold_figure,
+    trivial_prediction_f1_n,
 )
 from encheck.metrics.thresholds import accuracy_objective, best_threshold, predict_by_cluster_folds
 from encheck.scoring.pairs import CELLS, SentencePair, classify_by_divergence
@@ -135,7 +135,7 @@ def test_constant_predictions_flatter_f1_and_nothing_else(some):
     assert threshold_figure(constant, name="f1_n").value == pytest.approx(2 * n["Pn"] / (2 * n["Pn"] + n["Nn"]))
     assert threshold_figure(constant, name="balanced_accuracy_n").value == 0.5
     assert threshold_figure(constant, name="mcc").value == threshold_figure(constant, name="tnr_n").value == 0
-    drawn = {line.metric: line.value for line in constant_prediction_figures(some)}
+    drawn = {line.metric: line.value for line in trivial_prediction_f1_n(some)}
     assert drawn["f1_n_always_positive"] == threshold_figure(constant, name="f1_n").value
     assert drawn["f1_n_always_negative"] == 0
     assert drawn["f1_n_random"] == pytest.approx(n["Pn"] / (n["Pn"] + (n["Pn"] + n["Nn"]) / 2))

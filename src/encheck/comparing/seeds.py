@@ -15,7 +15,7 @@ from pathlib import Path
 from encheck.errors import BaselineError, UsageError
 from encheck.gating.comparison import run_scores
 from encheck.gating.pairing import ModelScores
-from encheck.gating.replicates import WHAT_IT_IS, check_replicates, compare_checkpoints, pool_seed_noise
+from encheck.gating.replicates import WHAT_IT_IS, check_replicates, compare_checkpoints, seed_noise_from_rows
 from encheck.gating.types import DEFAULT, Noise
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
@@ -88,7 +88,7 @@ def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedC
         if len(some) > 1:
             of_mean = statistics.stdev(some) / len(some) ** 0.5
             spreads.append(SeedSpread(*key, len(some), statistics.mean(some), of_mean, min(some), max(some)))
-    return SeedComparison(tuple(spreads), pool_seed_noise(pairs, replicates=len(others)))
+    return SeedComparison(tuple(spreads), seed_noise_from_rows(pairs, replicates=len(others)))
 
 
 @dataclass(frozen=True)

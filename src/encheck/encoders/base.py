@@ -36,7 +36,7 @@ Pair = tuple[str, str]
 PAIRS_AT_ONCE = 1_024
 
 
-def is_library_failure(error: BaseException) -> bool:
+def is_failure_not_stop(error: BaseException) -> bool:
     """Whether something went wrong; False when the user stops the program, or a generator ends.
 
     A library in Rust, such as tokenizers, panics: pyo3's PanicException is not an Exception, and cannot be imported.
@@ -52,7 +52,7 @@ def convert_library_errors(as_error: Callable[[BaseException], EncheckError]) ->
     except EncheckError:
         raise
     except BaseException as error:
-        if not is_library_failure(error):
+        if not is_failure_not_stop(error):
             raise
         raise as_error(error) from error
 

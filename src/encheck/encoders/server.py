@@ -186,7 +186,7 @@ class RemoteEncoder(TextEncoder):
         for role in (None, *self.fields):
             request = partial(self.request_vectors, fields=self.fields_for(role))
             self._watches.setdefault(
-                self._fields_as_json(role), ProbeWatch(self.client.url, request, self._request_first_probe)
+                self._fields_as_json(role), ProbeWatch(self.client.url, request, self._request_probe_alone)
             )
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
@@ -238,7 +238,7 @@ class RemoteEncoder(TextEncoder):
     def model_name(self) -> str:
         """The model's name at the server."""
 
-    def _request_first_probe(self, watch: ProbeWatch) -> Vectors:
+    def _request_probe_alone(self, watch: ProbeWatch) -> Vectors:
         vector: Vectors = self._check_dimension(self._request_or_halve([PROBE], watch)[0][1], [PROBE])[0]
         return vector
 

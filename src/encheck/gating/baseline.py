@@ -494,7 +494,7 @@ def read_baseline(folder: Path) -> Baseline:
     if files.leftover_files(folder, names=(ITEMS,)):
         with suppress(OSError), files.lock_folder(folder):
             _restore_items_file(folder)
-    values, data = _read_files(folder)
+    values, data = _read_matching_files(folder)
     try:
         summary = read_typed(BaselineSummary, values)
         found = Baseline(folder, summary, _read_items(data, summary))
@@ -507,7 +507,7 @@ def read_baseline(folder: Path) -> Baseline:
         ) from error
 
 
-def _read_files(folder: Path) -> tuple[dict[str, Any], bytes]:
+def _read_matching_files(folder: Path) -> tuple[dict[str, Any], bytes]:
     """Summary and items file; read twice if they do not match, since a save may have replaced one in between."""
     for is_last in (False, True):
         summary = _read_summary(folder / SUMMARY)

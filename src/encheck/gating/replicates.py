@@ -39,10 +39,12 @@ def estimate_seed_noise(
     refuse_few_replicates(len(sides) - 1)
     pairs = [compare_checkpoints(before, after, rule=rule, primary=primary)
              for before, after in itertools.combinations(sides, 2)]  # fmt: skip
-    return pool_seed_noise(pairs, replicates=len(sides) - 1, rule=rule)
+    return seed_noise_from_rows(pairs, replicates=len(sides) - 1, rule=rule)
 
 
-def pool_seed_noise(pairs: Sequence[Sequence[PairedRow]], *, replicates: int, rule: Rule = DEFAULT) -> Noise | None:
+def seed_noise_from_rows(
+    pairs: Sequence[Sequence[PairedRow]], *, replicates: int, rule: Rule = DEFAULT
+) -> Noise | None:
     """The noise from the gate rows of each pair of checkpoints; None if there are no rows.
 
     It is the mean square of the change over all pairs, minus the sampling variance of the items, for each row and

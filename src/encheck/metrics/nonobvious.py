@@ -243,13 +243,13 @@ def nonobvious_figures(cases: PredictedPairs) -> Iterator[Estimate]:
     )
     if len(there) == len(CELLS):
         yield f1_gap(cases)
-    yield from constant_prediction_figures(cases)
+    yield from trivial_prediction_f1_n(cases)
     yield auc_divergence(replace(cases, surface={}))
     with_map = mean_average_precision(cases) if group_by_question(cases.scores) else None
     yield from [with_map] if with_map else []
 
 
-def constant_prediction_figures(cases: PredictedPairs) -> Iterator[Estimate]:
+def trivial_prediction_f1_n(cases: PredictedPairs) -> Iterator[Estimate]:
     """F1_n of always-positive, always-negative and coin-tossing predictions (Table 6's random, in expectation)."""
     for name, chance in CONSTANT_PREDICTIONS.items():
         constant = replace(cases, predicted=np.broadcast_to(chance, len(cases.predicted)), surface={}, params={})

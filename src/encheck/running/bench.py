@@ -22,7 +22,7 @@ from encheck.items.variants import VariantMaker
 from encheck.running.scorer import Scorer
 from encheck.running.service import EncoderService, user_texts_of_run
 from encheck.running.subject import Pair, Subject, Texts, store_key_function, texts_by_role
-from encheck.scoring.item import Item, Items, WholeItems
+from encheck.scoring.item import Item, Items, ItemsScoredInParts
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, find_kind
 from encheck.scoring.vector_search import IndexSize
@@ -133,7 +133,7 @@ class Bench:
         requests = list(requests)
         plan = self.plan_encoding(requests)
         self.encode(plan.pairs, roles=plan.roles, locks=locks, progress=progress)
-        wholes: dict[tuple[str, str], list[WholeItems]] = {}
+        wholes: dict[tuple[str, str], list[ItemsScoredInParts]] = {}
         for model, data, claim, level in requests:
             items = self.cached_items(data, claim, level)
             if items and items.whole and not self.subjects[model].error:

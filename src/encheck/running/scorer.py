@@ -19,7 +19,7 @@ from encheck.metrics.search import DELTA, index_recall_figures
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.classified import Classified, ClassifiedScores, classifier_inputs, score_surface_classifiers
 from encheck.scoring.documents import STORED_ANSWERS, Documents, SearchingQuery
-from encheck.scoring.item import Item, Items, Kind, WholeItems
+from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind
 from encheck.scoring.measure import LexicalIndex, SurfaceScorer, TextScorer, vector_similarity_grid
 from encheck.scoring.pairs import NO_RANDOM_PAIRS, REPEATED, SentencePair, TuningScores
 from encheck.scoring.ranked import DEPTH, rerank
@@ -211,7 +211,7 @@ class Scorer:
             measured.score_items(items.included, scorer, self._resampler(data, items.included), scale), items, scorer
         )
 
-    def _score_whole(self, model: str, data: str, whole: WholeItems) -> Scores:
+    def _score_whole(self, model: str, data: str, whole: ItemsScoredInParts) -> Scores:
         """The scores that come with items outside memory, and their word overlap."""
         subject, rival = self.subjects[model], SurfaceScorer(WORD_OVERLAP)
         whole.refuse_unscorable_model(subject)

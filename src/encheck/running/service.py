@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.base import is_library_failure
+from encheck.encoders.base import is_failure_not_stop
 from encheck.encoders.batching import allow_mixed_lengths
 from encheck.encoders.protocol import (
     Encoder,
@@ -402,7 +402,7 @@ class EncoderService:
         except passing:
             raise
         except BaseException as error:
-            if not is_library_failure(error):
+            if not is_failure_not_stop(error):
                 raise
             self.subject.state.error = EncoderError(f"{type(error).__name__} {when}: {error}")
             self.subject.state.error.__cause__ = error
@@ -445,7 +445,7 @@ class EncoderService:
             verify = model.verify_fingerprint if isinstance(model, VerifiedModel) else None
             saver = BatchSaver(self.store, kind, fingerprint, self.label, verify=verify)
             try:
-                with progress.task(f"encoding with {self.label}", len(missing)), saver.saving():
+                with progress.task(f"encoding with {self.label}", len(missing)), saver.flushing_at_end():
                     for positions, fresh in compute(missing):
                         computed = self.store.round_as_stored(kind, fresh)
                         if not arrays.shape[1]:
@@ -481,7 +481,7 @@ class BatchSaver:
         self.kept = 0
 
     @contextmanager
-    def saving(self) -> Iterator[None]:
+    def flushing_at_end(self) -> Iterator[None]:
         """Keep the rest at the end, also after an error, except what `verify` did not follow; the error says so."""
         try:
             yield

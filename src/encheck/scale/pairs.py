@@ -22,7 +22,7 @@ from encheck.ids import ItemId
 from encheck.items.builders import refuse_constant_scores, refuse_one_label, refuse_small_class
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrders
-from encheck.scoring.item import Item, Items, Kind, WholeItems
+from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PAIR, Difficulty, Scope, ScoredPairs, SentencePair, classify_by_divergence
 from encheck.scoring.scale import Scale
@@ -176,7 +176,7 @@ class PairColumns(ShardedPairs):
         return Items((), {"no score": without} if without else {}, whole=ColumnPairs(self, found))
 
 
-class ColumnPairs(WholeItems):
+class ColumnPairs(ItemsScoredInParts):
     """Items of a check that are not in memory: pairs of `columns` at `positions`, then those of `tail`, which are.
 
     They are never iterated one by one; `items[i]` reads one. `kind` is pairs, or pairs in both orders.

@@ -154,7 +154,7 @@ class Item:
         return ()
 
 
-class WholeItems(Sequence[Any]):
+class ItemsScoredInParts(Sequence[Any]):
     """Items that do not fit into memory: they are scored in parts and never iterated one by one.
 
     `kind` is that of each item.
@@ -196,7 +196,7 @@ class Items:
     included: Sequence[Item]
     excluded: dict[str, int] = field(default_factory=dict)
     tuning: tuple[Item, ...] = ()
-    whole: WholeItems | None = None
+    whole: ItemsScoredInParts | None = None
 
     @property
     def all_items(self) -> Sequence[Item]:

@@ -15,9 +15,9 @@ from encheck.language.numbers.mention import (
     NumberPlace,
     Write,
     begins_capitalised_name,
+    is_capitalised_number_word,
     is_hour,
     is_house_number,
-    is_in_capitalised_name,
 )
 from encheck.language.numbers.numerals import (
     FAR,
@@ -100,13 +100,13 @@ def read_cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     )
     forms = tuple(form for form in list_other_forms(value, style) if form.name != "words" or not in_figures)
 
-    def values_at(size: int) -> list[Fraction]:
+    def other_values(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
         match = list_values_at_distance(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
         return [v * style.size for v in match if v > 0 and v != 1]
 
     return Mention(
-        spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, forms, values_at
+        spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, forms, other_values
     )
 
 
@@ -205,9 +205,9 @@ def _read_label(value: Fraction, style: NumberStyle, spot: NumberPlace) -> Menti
     def write(v: Fraction) -> str:
         return spell_integer(v).title() if word[0].isupper() and spot.first > 1 else spell_integer(v)
 
-    values_at = partial(list_values_at_distance, value, least=1, most=99 if word.lower() == "age" else 999)
+    other_values = partial(list_values_at_distance, value, least=1, most=99 if word.lower() == "age" else 999)
     return Mention(spot.start, spot.end, "label", value, style.write, (NumberForm("words", write),),
-                   lambda size: values_at(size=size))  # fmt: skip
+                   lambda size: other_values(size=size))  # fmt: skip
 
 
 def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -225,7 +225,7 @@ def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
         return NO_OTHER
     if spot.start == 0 and spot.word_after() in (":", ")"):
         return "a list marker"
-    if is_in_capitalised_name(spot):
+    if is_capitalised_number_word(spot):
         return IN_NAME
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that does not count anything"
@@ -245,8 +245,8 @@ def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
             spoken = re.sub("^one ", "a ", spoken)
         return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
 
-    values_at = partial(_nearby_values, value, 0, least=Fraction(2))
-    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), values_at)
+    other_values = partial(_nearby_values, value, 0, least=Fraction(2))
+    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), other_values)
 
 
 def read_dozens(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -294,8 +294,8 @@ def read_percentage(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     if not text[0].isalpha() and not style.decimals and (words := make_spoken_writer(value, style)) is not None:
         forms.append(NumberForm("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
-    values_at = partial(_nearby_values, value, style.decimals, least=Fraction(0), most=most)
-    return Mention(spot.start, spot.end, "percentage", value, write_own, tuple(forms), values_at)
+    other_values = partial(_nearby_values, value, style.decimals, least=Fraction(0), most=most)
+    return Mention(spot.start, spot.end, "percentage", value, write_own, tuple(forms), other_values)
 
 
 def read_fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -348,10 +348,10 @@ def read_number_and_a_half(match: re.Match[str], spot: NumberPlace) -> MentionOr
     )
     sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
 
-    def values_at(size: int) -> list[Fraction]:
+    def other_values(size: int) -> list[Fraction]:
         return [v for k in sizes[size] for v in (value - k, value + k) if v > 1]
 
-    return Mention(spot.start, spot.end, "fraction", value, write_own, (other_form,), values_at)
+    return Mention(spot.start, spot.end, "fraction", value, write_own, (other_form,), other_values)
 
 
 def read_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -399,8 +399,8 @@ def read_range_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrRea
     forms = [NumberForm("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
     if joint == " to ":
         forms.append(NumberForm("dash", lambda v: f"{v[0]}-{v[1]}"))
-    values_at = partial(_nearby_ranges, low, high, is_or=joint == " or ")
-    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(forms), values_at)
+    other_values = partial(_nearby_ranges, low, high, is_or=joint == " or ")
+    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(forms), other_values)
 
 
 def _nearby_ranges(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
@@ -446,10 +446,10 @@ def read_ordinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         spot.word_after(2) if spot.word_after(2) in ("quarter", "century", "half") else spot.word_after(), 99
     )
 
-    def values_at(size: int) -> list[int]:
+    def other_values(size: int) -> list[int]:
         return [int(v) for v in list_values_at_distance(Fraction(value), size=size, least=2, most=most)]
 
-    return Mention(spot.start, spot.end, "ordinal", value, own, (form,), values_at)
+    return Mention(spot.start, spot.end, "ordinal", value, own, (form,), other_values)
 
 
 def read_compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -470,8 +470,8 @@ def read_compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
     own, form = (spoken, NumberForm("digits", digits)) if text[0].isalpha() else (digits, NumberForm("words", spoken))
     most = 99 if "old" in tail else 999
-    values_at = partial(_nearby_values, value, 0, least=Fraction(2), most=most)
-    return Mention(spot.start, spot.end, "compound", value, own, (form,), values_at)
+    other_values = partial(_nearby_values, value, 0, least=Fraction(2), most=most)
+    return Mention(spot.start, spot.end, "compound", value, own, (form,), other_values)
 
 
 def read_score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -485,13 +485,13 @@ def read_score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     def write(v: tuple[int, int], *, joined: str) -> str:
         return f"{v[0]}{joined}{v[1]}"
 
-    def values_at(size: int) -> list[tuple[int, int]]:
+    def other_values(size: int) -> list[tuple[int, int]]:
         reach = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 7, 10)}[size]
         best = [(low + k, high) if low > high else (low, high + k) for k in reach]
         return [v for v in best if v != (low, high)]
 
     return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=match["joint"]),
-                   (NumberForm("to", partial(write, joined=" to ")),), values_at)  # fmt: skip
+                   (NumberForm("to", partial(write, joined=" to ")),), other_values)  # fmt: skip
 
 
 def read_version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:

@@ -128,7 +128,7 @@ def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     is_wordy, capital = text[0].isalpha(), text[0].isupper()
 
     def write_own(v: Fraction) -> str:
-        return (_whole_in_words_capital(v, capital=capital) if is_wordy else style.write(v)) + gap + word
+        return (_spell_whole_number(v, capital=capital) if is_wordy else style.write(v)) + gap + word
 
     # An abbreviated unit precedes the noun that it describes: "a 2 mm nodule".
     forms = (
@@ -141,11 +141,11 @@ def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         forms.append(NumberForm(f"in {unit_name(smaller, 'long')}", _make_smaller_unit_writer(name, word)))
     least = Fraction(0) if style.decimals else Fraction(2)
 
-    def values_at(size: int) -> list[Fraction]:
+    def other_values(size: int) -> list[Fraction]:
         match = list_values_at_distance(value / style.size, decimals=style.decimals, size=size, least=least)
         return [v * style.size for v in match if v > 0 and v != 1]
 
-    return Mention(spot.start, spot.end, "measure", value, write_own, tuple(forms), values_at)
+    return Mention(spot.start, spot.end, "measure", value, write_own, tuple(forms), other_values)
 
 
 def _forms_before_noun(style: NumberStyle, word: str, name: str) -> list[NumberForm]:
@@ -156,7 +156,7 @@ def _forms_before_noun(style: NumberStyle, word: str, name: str) -> list[NumberF
     )
 
 
-def _whole_in_words_capital(value: Fraction, *, capital: bool) -> str:
+def _spell_whole_number(value: Fraction, *, capital: bool) -> str:
     words = spell_integer(value)
     return words[0].upper() + words[1:] if capital else words
 
@@ -288,13 +288,13 @@ def _make_money_mention(
     if (style.decimals > 2 and not style.scale) or spot.word_after() in SCALES:  # a rate of exchange
         return NO_OTHER
 
-    def values_at(size: int) -> list[Fraction]:
+    def other_values(size: int) -> list[Fraction]:
         result = list_values_at_distance(
             value / style.size, decimals=style.decimals, size=size, least=0, most=999 if style.scale else 10**13
         )
         return [v * style.size for v in result if v > 0 and v * style.size != 1 and v != 1]
 
-    return Mention(spot.start, spot.end, "money", value, write, forms, values_at)
+    return Mention(spot.start, spot.end, "money", value, write, forms, other_values)
 
 
 def read_named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -307,7 +307,7 @@ def read_named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason
     capital = text[0].isupper()
 
     def write_own(v: Fraction) -> str:
-        return f"{_whole_in_words_capital(v, capital=capital) if count is not None else style.write(v)} {word}"
+        return f"{_spell_whole_number(v, capital=capital) if count is not None else style.write(v)} {word}"
 
     scale = next((n for n, s in (("billion", 10**9), ("million", 10**6)) if value >= s and value % (s // 10) == 0), "")
     signed = NumberStyle(commas=value >= 1_000) if count is not None else style

@@ -27,7 +27,7 @@ class NumberForm:
 class Mention:
     """A number at characters `start` to `end`: its kind, value, notation and other notations.
 
-    `list_values_at` returns other values at a distance (see `values`).
+    `other_values_at_distance` returns other values at a distance (see `values`).
     """
 
     start: int
@@ -36,7 +36,7 @@ class Mention:
     value: Value
     write: Write
     forms: tuple[NumberForm, ...]
-    list_values_at: Callable[[int], Sequence[Value]]
+    other_values_at_distance: Callable[[int], Sequence[Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def follows_capitalised_name(spot: NumberPlace) -> bool:
     return spot.parse.pos[at] == "PROPN" or (at > 0 and spot.parse.pos[at] == "NOUN")
 
 
-def is_in_capitalised_name(spot: NumberPlace) -> bool:
+def is_capitalised_number_word(spot: NumberPlace) -> bool:
     """Whether number words are capitalised in a sentence, next to another capital: "Five Guys", "Fantastic Four"."""
     if not spot.is_title or BEGINS.search(spot.parse.text[: spot.start]):
         return False

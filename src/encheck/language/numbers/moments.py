@@ -168,7 +168,7 @@ def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
     if own(value) != match[0]:
         return NO_OTHER
 
-    def values_at(size: int) -> list[Day]:
+    def other_values(size: int) -> list[Day]:
         return [
             d
             for d in _nearby_days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
@@ -176,7 +176,7 @@ def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
         ]
 
     forms = tuple(NumberForm(one, partial(format_date, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
-    return Mention(spot.start, spot.end, "date", value, own, forms, values_at)
+    return Mention(spot.start, spot.end, "date", value, own, forms, other_values)
 
 
 def read_year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -205,11 +205,11 @@ def read_year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return None
     every = years_between_events(spot) or 1
 
-    def values_at(size: int) -> list[int]:
+    def other_values(size: int) -> list[int]:
         low, high = (1930, 2019) if [form.name for form in forms] == ["two figures"] else (1000, LAST_YEAR)
         return list_integers_at_distance(value, size, STEPS[every], least=low, most=high)
 
-    return Mention(spot.start, spot.end, "year", value, str, tuple(forms), values_at)
+    return Mention(spot.start, spot.end, "year", value, str, tuple(forms), other_values)
 
 
 def _counts_things(value: int, spot: NumberPlace) -> bool:
@@ -259,10 +259,10 @@ def read_decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return NO_OTHER
     form = NumberForm("words", names) if mark else NumberForm("figures", lambda v: f"{v}s")
 
-    def values_at(size: int) -> list[int]:
+    def other_values(size: int) -> list[int]:
         return list_integers_at_distance(value, size, ((10,), (20, 30), (40, 50, 60)), least=1920, most=1990)
 
-    return Mention(spot.start, spot.end, "decade", value, write_own, (form,), values_at)
+    return Mention(spot.start, spot.end, "decade", value, write_own, (form,), other_values)
 
 
 def read_time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -311,7 +311,7 @@ def _read_time_with_am_or_pm(
 def _make_time_mention(
     spot: NumberPlace, value: tuple[int, int], write: Callable[..., str], forms: tuple[NumberForm, ...], hours: range
 ) -> Mention:
-    def values_at(size: int) -> list[tuple[int, int]]:
+    def other_values(size: int) -> list[tuple[int, int]]:
         return [
             (h, value[1])
             for h in list_integers_at_distance(
@@ -319,7 +319,7 @@ def _make_time_mention(
             )
         ]
 
-    return Mention(spot.start, spot.end, "time", value, write, forms, values_at)
+    return Mention(spot.start, spot.end, "time", value, write, forms, other_values)
 
 
 def _format_24_hours(value: tuple[int, int], *, padded: bool) -> str:

@@ -120,7 +120,7 @@ EXPLAINED: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class ChangeInterval:
+class IntervalBar:
     """The bounds of a change along a line from -`REACH` to +`REACH` deltas, in percent of the line."""
 
     low: float
@@ -136,7 +136,7 @@ class GateLine:
     change: str
     verdict: str
     tone: Tone | None
-    bar: ChangeInterval | None
+    bar: IntervalBar | None
     figures: Sequence[tuple[str, str]]
     parts: Sequence[GateLine]
 
@@ -162,7 +162,7 @@ def _gate_line(row: GateRow, rows: Sequence[GateRow], purpose: PurposeName, *, i
     verdict, tone = VERDICTS[_verdict_key(row, purpose)]
     name, text = gate_row_name(row, with_data=is_several), _change_text(row)
     change = "not known" if text == "-" else text.replace(" [", " points [") if row.kind == "rate" else text
-    return GateLine(name, change, verdict, tone, _change_interval(row), list(_row_figures(row, purpose)), parts)
+    return GateLine(name, change, verdict, tone, _interval_bar(row), list(_row_figures(row, purpose)), parts)
 
 
 def verdict_explanations(lines: Sequence[GateLine]) -> list[str]:
@@ -191,12 +191,12 @@ def _certain_move(row: GateRow) -> str:
     return "lost" if row.high < 0 else "better" if row.low > 0 else ""
 
 
-def _change_interval(row: GateRow) -> ChangeInterval | None:
+def _interval_bar(row: GateRow) -> IntervalBar | None:
     numbers = (row.low, row.high, row.change)
     if not row.delta or not all(map(isfinite, numbers)) or is_too_uncertain(row):
         return None
     low, high, value = (50 + 50 * max(-1.0, min(1.0, number / row.delta / REACH)) for number in numbers)
-    return ChangeInterval(round(low, 1), round(max(high - low, 0.8), 1), round(value, 1))
+    return IntervalBar(round(low, 1), round(max(high - low, 0.8), 1), round(value, 1))
 
 
 def _row_figures(row: GateRow, purpose: PurposeName) -> Iterator[tuple[str, str]]:
