@@ -535,7 +535,9 @@ def test_every_fake_of_models_yaml_loads_and_has_a_name_of_its_own():
     models = {label: load_model(known[label], device=CPU) for label in FAKES}
     assert [label for label, model in models.items() if not isinstance(model, Encoder | PairScorer)] == []
     assert len({model.fingerprint() for model in models.values()}) == len(FAKES)
-    assert [locate_weights(known[label]) for label in FAKES] == [(True, known[label].adapter) for label in FAKES]
+    assert [locate_weights(known[label]) for label in FAKES] == [
+        (True, f"the adapter {known[label].adapter}") for label in FAKES
+    ]
 
 
 # adapters of the user
