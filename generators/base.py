@@ -36,7 +36,7 @@ class BesideGenerator(Protocol):
     def __name__(self) -> str: ...
 
     def __call__(self, group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome | None:
-        """The variant at the place of `base`."""
+        """Return the variant at the place of `base`."""
         ...
 
 
@@ -76,14 +76,14 @@ def listed_generator(
 
 
 def as_named_generator(generator: Generator | BesideGenerator) -> NamedGenerator:
-    """The generator with its name; a user's own function has only that."""
+    """Return the generator with its name; a user's own function has only that."""
     if isinstance(generator, NamedGenerator):
         return generator
     return NamedGenerator(generator, getattr(generator, "__name__", ""))
 
 
 def listing_name(generator: Generator) -> str:
-    """A generator's name in listings: "antonym", or "antonym+control" for one beside another."""
+    """Return a generator's name in listings: "antonym", or "antonym+control" for one beside another."""
     return as_named_generator(generator).label or generator.__name__
 
 
@@ -93,7 +93,7 @@ EXPERIMENTAL_OPTION = "--experimental"
 
 
 def beside(base: Generator, other: BesideGenerator) -> Generator:
-    """A generator of variants at the same place as `base`'s variants.
+    """Return a generator of variants at the same place as `base`'s variants.
 
     It has the name of `base`: randomness is seeded by the name, so both get the same variant.
     """

@@ -29,7 +29,7 @@ ADDRESSED = frozenset(  # "if you want a copy" names the audience of a statement
 
 
 def condition_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The clause that "if" or "unless" opens, with the main clause."""
+    """Return the clause that "if" or "unless" opens, with the main clause."""
     clauses = split_two_clauses(parse, english, frozenset(OTHER))
     if isinstance(clauses, str):
         return clauses

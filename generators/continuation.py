@@ -44,7 +44,7 @@ def continuation(group: Group, *, level: int, rng: Random, english: English) -> 
 
 
 def why_no_continuation(group: Group, level: int) -> str:
-    """Return the reason why a group has no continuation of `level` words, counting the "and"; empty if it has one."""
+    """Return the reason why a group has no continuation of `level` words, counting the "and", or "" if it has one."""
     if group.continuation is None:
         return "no continuation: give --continuation-model"
     count = 1 + sum(map(is_word, group.continuation.split()))
@@ -61,7 +61,7 @@ def append_words(group: Group, count: int, *, level: int, ending: str = "") -> V
 
 
 def count_words_before_clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
-    """The numbers of words of a continuation, including the "and", after which a clause or a phrase ends.
+    """Return the numbers of words of a continuation, including the "and", after which a clause or a phrase ends.
 
     That is after a content word, if nothing before it depends on the rest, and the rest can be left out: "and a rope
     was made fast around the mast" goes on with "while the cook ...".
@@ -84,7 +84,7 @@ def _is_clause_end(parse: Parse, at: int) -> bool:
 
 
 def is_word(token: str) -> bool:
-    """Whether the text between two blanks counts as a word.
+    """Return whether the text between two blanks counts as a word.
 
     >>> [is_word(token) for token in ("and", "1806,", "-")]
     [True, True, False]
@@ -93,7 +93,7 @@ def is_word(token: str) -> bool:
 
 
 def end_without_punctuation(text: str) -> int:
-    """The offset of a text's final punctuation.
+    """Return the offset of a text's final punctuation.
 
     >>> "It rained."[: end_without_punctuation("It rained.")]
     'It rained'

@@ -105,7 +105,7 @@ PREDICATE = frozenset("nsubj cop punct aux cc mark".split())
 
 
 def fitting_lemmas(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
-    """The lemmas that fit this place; empty in case of doubt."""
+    """Return the lemmas that fit this place; empty in case of doubt."""
     part = POS_OF_TAG[parse.tags[at]]
     if part == "v":
         # Verbs with the same complements as this verb, if its subject is a person.
@@ -142,7 +142,9 @@ def fitting_lemmas(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
 
 
 def _is_unspecified_person(parse: Parse, at: int) -> bool:
-    """Whether the person is not specified by a compound, "of" or adjective, or by a name or comma after the noun."""
+    """Return whether the person is not specified by a compound, "of" or adjective, or by a name or comma after the
+    noun.
+    """
     if at + 1 < len(parse):
         named = parse.pos[at + 1] in ("PROPN", "NOUN") or bool(parse.entities[at + 1])
         if named or parse.words[at + 1] == ",":
@@ -152,7 +154,7 @@ def _is_unspecified_person(parse: Parse, at: int) -> bool:
 
 
 def _noun_kind(lexicon: Lexicon, parse: Parse, at: int) -> str:
-    """A noun's kind: a person, an artifact or an idea; empty for any other kind."""
+    """Return a noun's kind: a person, an artifact or an idea, or "" for any other kind."""
     if parse.pos[at] == "PRON":
         return "person" if parse.lowers[at] in {*OBJECT_FORMS, *OBJECT_FORMS.values()} - {"it"} else ""
     if parse.entities[at].endswith("PER"):
@@ -164,7 +166,7 @@ def _noun_kind(lexicon: Lexicon, parse: Parse, at: int) -> str:
 
 
 def _has_acting_subject(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
-    """Whether the subject is a person, a group, or the name of one."""
+    """Return whether the subject is a person, a group, or the name of one."""
     subject = parse.child(verb, "nsubj")
     if subject is None or parse.deps[subject] != "nsubj":
         return False
@@ -176,7 +178,7 @@ def _has_acting_subject(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
 
 
 def _has_only_plain_dependents(parse: Parse, verb: int) -> bool:
-    """Whether the verb has nothing but subject, object, and a time or place."""
+    """Return whether the verb has nothing but subject, object, and a time or place."""
     for i in parse.children[verb]:
         if parse.deps[i] in PLAIN_BELOW or parse.lowers[i] in PLAIN_ADVERBS:
             continue
@@ -188,7 +190,7 @@ def _has_only_plain_dependents(parse: Parse, verb: int) -> bool:
 
 
 def _fitting_adjectives(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
-    """Adjectives that describe this kind of noun; before an infinitive those that evaluate it."""
+    """Return adjectives that describe this kind of noun; before an infinitive those that evaluate it."""
     if parse.tags[at] != "JJ" or parse.lower_lemmas[at] in COUNTING:
         return NO_WORDS
     if parse.bases[at] == "amod" and parse.heads[at] > at and not parse.children[at]:
@@ -218,7 +220,7 @@ NO_PLAIN_ADJECTIVES = frozenset(
 
 @listed_generator(beside=("antonym", "synonym"), title="unrelated words", readers=(228, 256))
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
-    """An unrelated word at the place of `base`, as frequent and as long as the word that `base` inserts there.
+    """Return an unrelated word at the place of `base`, as frequent and as long as the word that `base` inserts there.
 
     The written edit if the data has one.
     """
@@ -247,7 +249,8 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
 def _sample_comparable_lemmas(
     lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: frozenset[str], rng: Random
 ) -> list[str]:
-    """Random words of `fitting` as frequent as `word`, as long in their form here, and unrelated to the word at `at`.
+    """Return random words of `fitting` as frequent as `word`, as long in their form here, and unrelated to the word at
+    `at`.
 
     Lemmas are compared by their frequency as this part of speech, forms by how often they have this tag, and by their
     total frequency.
@@ -290,7 +293,7 @@ class CommonWord:
 
 @cache
 def common_words(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
-    """The common words with a form for this tag, counted as that part of speech.
+    """Return the common words with a form for this tag, counted as that part of speech.
 
     Words whose first sense is capitalised are left out, and adjectives that replace a number or an article.
     """
@@ -319,7 +322,7 @@ class WordColumns(NamedTuple):
 
 @cache
 def word_columns(lexicon: Lexicon, tag: str) -> WordColumns:
-    """The columns for comparing all words of the pool at once: there are thousands of nouns."""
+    """Return the columns for comparing all words of the pool at once: there are thousands of nouns."""
     words = common_words(lexicon, tag)
     return WordColumns(
         np.array([word.frequency for word in words]),
@@ -332,7 +335,7 @@ def word_columns(lexicon: Lexicon, tag: str) -> WordColumns:
 
 @cache
 def _related_lemmas(lexicon: Lexicon, lemma: str, pos: Pos) -> frozenset[str]:
-    """Words that share a sense with the lemma, oppose it, or have the same hypernym."""
+    """Return words that share a sense with the lemma, oppose it, or have the same hypernym."""
     result = {lemma}
     for sense in lexicon.senses(lemma, pos):
         result.update(sense.lemmas)

@@ -46,7 +46,7 @@ class Inventory:
     by_kind: Mapping[str, tuple[NamedThing, ...]]
 
     def of(self, *kinds: str) -> tuple[NamedThing, ...]:
-        """The things of these kinds."""
+        """Return the things of these kinds."""
         return tuple(thing for kind in kinds for thing in self.by_kind.get(kind, ()))
 
 
@@ -80,7 +80,8 @@ def _find_names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
 
 
 def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """A different person, place or organisation, and the same one under a second name: "H. Marsh", "the city of Oslo".
+    """Return a different person, place or organisation, and the same one under a second name: "H. Marsh", "the city of
+    Oslo".
 
     The mirror has the other name in the notation that the changed text does not use. The control makes a different
     statement in place of the name: "someone else", "another city".
@@ -114,7 +115,9 @@ def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 
 def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange | None:
-    """A different name and its notation; a coin decides whether the surface favours the kept or the changed text."""
+    """Return a different name and its notation; a coin decides whether the surface favours the kept or the changed
+    text.
+    """
     others = [
         one for one in _replacement_things(name, parse, known) if _forms_fit_possessive(parse.text, name, *one.forms)
     ]
@@ -139,13 +142,13 @@ def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) 
 
 
 def _forms_fit_possessive(text: str, name: Name, *forms: str) -> bool:
-    """Whether the *'s* of the name never follows a form that ends in *s*."""
+    """Return whether the *'s* of the name never follows a form that ends in *s*."""
     is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spans)
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
 
 def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
-    """Replacements for a name, from the data, else from the lists, without things that the text also names."""
+    """Yield replacements for a name, from the data, else from the lists, without things that the text also names."""
     for some in (known, LISTED):
         result = [one for one in _same_kind_things(name.thing, some, parse) if _is_different_thing(name, one, parse)]
         if result:
@@ -154,7 +157,7 @@ def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[
 
 
 def _same_kind_things(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedThing]:
-    """The things of the same kind as a thing, with its title if it has one."""
+    """Yield the things of the same kind as a thing, with its title if it has one."""
     if thing.kind not in ("titled", "surname"):
         yield from some.of(thing.kind)
         return
@@ -184,7 +187,7 @@ LISTED = _load_listed_things()
 
 
 def _is_different_thing(name: Name, one: NamedThing, parse: Parse) -> bool:
-    """Whether it is a different thing of the same gender, and the text has none of its words."""
+    """Return whether it is a different thing of the same gender, and the text has none of its words."""
     thing = name.thing
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
         return False
@@ -206,12 +209,14 @@ def _words_in(*forms: str) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _identifying_words(thing: NamedThing) -> frozenset[str]:
-    """The words of a name that identify a person or thing."""
+    """Return the words of a name that identify a person or thing."""
     return frozenset(word for word in _words_in(*thing.forms) if len(word) > 3 and word not in COMMON_NAME_WORDS)
 
 
 def _name_edit(source: str, start: int, end: int, text: str) -> Edit:
-    """The edit, adjusted for a full stop that an abbreviation shares with its sentence, and for the initial capital."""
+    """Return the edit, adjusted for a full stop that an abbreviation shares with its sentence, and for the initial
+    capital.
+    """
     if source[end - 1] == "." and not text.endswith(".") and ENDED.match(source, end):
         text += "."
     if text.endswith(".") and source[end : end + 1] == ".":

@@ -37,7 +37,7 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
 def choose_exchanges(
     text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]] = ()
 ) -> tuple[Edit, ...] | None:
-    """The edits that exchange `pairs` disjoint pairs of words that differ in more than case.
+    """Return the edits that exchange `pairs` disjoint pairs of words that differ in more than case.
 
     Words in the character spans `stays` do not move.
     """

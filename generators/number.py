@@ -76,7 +76,9 @@ OTHER_COUNTED_NOUN = dict(  # words for the same places, of similar frequency
 
 
 def replace_phrase_word(parse: Parse, mention: Mention) -> PhraseWord | None:
-    """A replacement for one word in the phrase of a number; None if there is none, or if the word occurs twice."""
+    """Return a replacement for one word in the phrase of a number, or None if there is none, or if the word occurs
+    twice.
+    """
     spot = NumberPlace(parse, mention.start, mention.end)
     result = _replace_unit(parse, mention) or _replace_counted_noun(spot)
     if result is None:
@@ -87,7 +89,7 @@ def replace_phrase_word(parse: Parse, mention: Mention) -> PhraseWord | None:
 
 
 def _replace_unit(parse: Parse, mention: Mention) -> PhraseWord | None:
-    """A unit, a sign, a month or a half of the day within the number."""
+    """Return a unit, a sign, a month or a half of the day within the number."""
     text = parse.text[mention.start : mention.end]
     if OF_AGE.match(parse.text[mention.start :]):
         return None
@@ -102,7 +104,7 @@ def _replace_unit(parse: Parse, mention: Mention) -> PhraseWord | None:
 
 
 def _replace_counted_noun(spot: NumberPlace) -> PhraseWord | None:
-    """The counted noun."""
+    """Return the counted noun."""
     noun = spot.noun
     if noun is None or spot.parse.words[noun] not in OTHER_COUNTED_NOUN:
         return None
@@ -127,7 +129,8 @@ class NumberChange(NamedTuple):
 
 
 def number_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: ARG001 - a phenomenon has all three
-    """The same number in a second notation; a number that is near (level 1), middle (2) or far (3), in both notations.
+    """Return the same number in a second notation; a number that is near (level 1), middle (2) or far (3), in both
+    notations.
 
     The control makes a different statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
     """
@@ -160,7 +163,7 @@ def number_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # 
 
 
 def _choose_number_change(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
-    """The change of a number; None if no near value can be written in both notations.
+    """Return the change of a number, or None if no near value can be written in both notations.
 
     A coin decides whether surfaces favour the kept or the changed text, if there is a choice: a model that goes by the
     surface should win as often as it loses.
@@ -178,7 +181,8 @@ def _choose_number_change(mention: Mention, rng: Draws, context: int) -> NumberC
 
 
 def _choose_by_surface(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
-    """A choice whose surface favours that side (most strongly, for the changed text), or else neither side much."""
+    """Return a choice whose surface favours that side (most strongly, for the changed text), or else neither side much.
+    """
     there = [one for one in found if one[2] * favoured > 0]
     if not there:
         return min(found, key=lambda one: abs(one[2]))
@@ -186,7 +190,7 @@ def _choose_by_surface(found: Sequence[Choice], favoured: int, rng: Draws) -> Ch
 
 
 def _expressible_values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
-    """(value, how much the surface favours the kept text) of other values that both notations can express."""
+    """Return (value, how much the surface favours the kept text) of other values that both notations can express."""
     kept, own = write_or_none(form.write, mention.value), write_or_none(mention.write, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
@@ -200,14 +204,16 @@ def _expressible_values(mention: Mention, form: NumberForm, size: int, context: 
 
 
 def similarity_in_context(own: str, other: str, context: int) -> float:
-    """The similarity of two texts that differ only in these words, by words and trigrams (see `encheck.surface`)."""
+    """Return the similarity of two texts that differ only in these words, by words and trigrams (see
+    `encheck.surface`).
+    """
     return _jaccard_in_context(tokens(own), tokens(other), context / WORD_LENGTH) + _jaccard_in_context(
         _trigrams(own), _trigrams(other), context
     )
 
 
 def _jaccard_in_context(first: Iterable[str], second: Iterable[str], around: float) -> float:
-    """The shared part of two texts with `around` shared items around their differing words."""
+    """Return the shared part of two texts with `around` shared items around their differing words."""
     one, other = set(first), set(second)
     return (around + len(one & other)) / (around + len(one | other))
 
@@ -217,7 +223,7 @@ def _trigrams(text: str) -> list[str]:
 
 
 def write_or_none(write: Callable[[Value], str], value: Value) -> str | None:
-    """The value in a notation; None if that notation cannot express it."""
+    """Return the value in a notation, or None if that notation cannot express it."""
     try:
         return write(value)
     except ValueError:
@@ -231,7 +237,7 @@ def _side_edit(source: str, plan: NumberChange, text: str, why: str) -> SideEdit
 
 
 def edits_that_write_number(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
-    """The edits of a number, adjusted for a full stop that an abbreviation shared with its sentence, capital and
+    """Return the edits of a number, adjusted for a full stop that an abbreviation shared with its sentence, capital and
     article.
     """
     text = capitalise_at_sentence_start(source, mention.start, text)
@@ -246,7 +252,9 @@ def edits_that_write_number(source: str, mention: Mention, text: str) -> tuple[E
 
 
 def capitalise_at_sentence_start(source: str, start: int, text: str) -> str:
-    """The text with a capital letter at the start of a sentence, unless its writer uses no capitals or full stops."""
+    """Return the text with a capital letter at the start of a sentence, unless its writer uses no capitals or full
+    stops.
+    """
     begins = OPENING.search(source[:start]) is not None and not source[start].islower()
     uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"
     return text[0].upper() + text[1:] if begins and not uses_none else text
@@ -271,7 +279,7 @@ class SharedNumber(NamedTuple):
 
 
 def contrast_shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber | str:
-    """A number that both texts share, with a near one to replace it; or the reason why there is none.
+    """Return a number that both texts share, with a near one to replace it; or the reason why there is none.
 
     A number is shared if kind and value are the same, and for a count also the counted noun.
     """
@@ -317,13 +325,13 @@ def _contrasts_of_mention(query: str, mention: Mention, document: str, other: Me
 
 
 def _distinguishing_words(both: list[str | None]) -> set[str]:
-    """The words that distinguish two numbers in one notation."""
+    """Return the words that distinguish two numbers in one notation."""
     first, second = (set(tokens(text or "")) for text in both)
     return first ^ second
 
 
 def _write_both_values(text: str, mention: Mention, write: Write, value: Value) -> tuple[str, str]:
-    """The text with its own value in this notation, then with the other one."""
+    """Return the text with its own value in this notation, then with the other one."""
     first, second = (
         apply_edits(text, edits_that_write_number(text, mention, write(v))) for v in (mention.value, value)
     )

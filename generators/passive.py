@@ -86,7 +86,7 @@ class ActiveClause:
 
 
 def find_active_clause(parse: Parse, english: English) -> ActiveClause | None:
-    """The main clause with an object, in the active; None if there is none."""
+    """Return the main clause with an object, in the active, or None if there is none."""
     root = statement_root(parse)
     if root is None or parse.pos[root] != "VERB":
         return None
@@ -100,7 +100,7 @@ def find_active_clause(parse: Parse, english: English) -> ActiveClause | None:
 
 
 def _why_no_passive(clause: ActiveClause) -> str:
-    """The reason, in a few words, against a passive of this clause; empty if there is none."""
+    """Return the reason, in a few words, against a passive of this clause, or "" if there is none."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     text, lemma = parse.text, parse.lemmas[verb].lower()
     is_inserted = any(mark in f" {text}" for mark in (" '", " -", "- ", "--"))
@@ -161,7 +161,7 @@ def _why_no_passive(clause: ActiveClause) -> str:
 
 
 def _why_sides_cannot_be_exchanged(clause: ActiveClause) -> str:
-    """Why subject and object cannot change places unchanged; empty if they can."""
+    """Return why subject and object cannot change places unchanged, or "" if they can."""
     parse, subject, thing, lemma = clause.parse, clause.subject, clause.thing, clause.parse.lemmas[clause.verb].lower()
     if parse.tags[subject] == "PRP":
         is_plain = parse.lowers[subject] in OBJECT_FORMS and clause.doer == (subject, subject + 1)
@@ -198,7 +198,7 @@ def _why_sides_cannot_be_exchanged(clause: ActiveClause) -> str:
 
 
 def _has_unclear_verb_form(clause: ActiveClause) -> bool:
-    """Whether the verb is in no clear finite form, its lemma is in doubt, or it has no participle."""
+    """Return whether the verb is in no clear finite form, its lemma is in doubt, or it has no participle."""
     parse, verb, aux, subject = clause.parse, clause.verb, clause.aux, clause.subject
     word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
     if not parse.words[verb].islower() or inflect(lemma, tag) != word or inflect(lemma, "VBN") is None:
@@ -215,7 +215,7 @@ def _has_unclear_verb_form(clause: ActiveClause) -> bool:
 
 
 def _is_connective_or_punctuation(clause: ActiveClause, at: int) -> bool:
-    """Whether this is a connective or comma at the front, a comma before a separate clause, or the full stop."""
+    """Return whether this is a connective or comma at the front, a comma before a separate clause, or the full stop."""
     parse = clause.parse
     if parse.bases[at] == "cc":
         return at == 0 and parse.lowers[at] in ("and", "but")
@@ -225,8 +225,8 @@ def _is_connective_or_punctuation(clause: ActiveClause, at: int) -> bool:
 
 
 def _is_separate_clause(clause: ActiveClause, at: int) -> bool:
-    """Whether this is a finite clause behind, with a noun as its subject and no pronoun that could refer to either
-    side.
+    """Return whether this is a finite clause behind, with a noun as its subject and no pronoun that could refer to
+    either side.
     """
     parse, mark, span = clause.parse, clause.parse.child(at, "mark"), contiguous_span(clause.parse, at)
     subject = parse.child(at, "nsubj")
@@ -238,7 +238,7 @@ def _is_separate_clause(clause: ActiveClause, at: int) -> bool:
 
 
 def _modifies_only_verb(clause: ActiveClause, at: int) -> bool:
-    """Whether an adverb or phrase does not describe the agent and does not attach to it after "by"."""
+    """Return whether an adverb or phrase does not describe the agent and does not attach to it after "by"."""
     parse, span = clause.parse, contiguous_span(clause.parse, at)
     if span is None or parse.lowers[at] == "tomorrow":  # about the future, after a past: "set a hearing tomorrow"
         return False
@@ -280,7 +280,7 @@ DOUBTFUL = "an uncertain capital letter or plural"
 
 
 def make_passive(parse: Parse, english: English) -> Move | str | None:
-    """The edits that make the main clause passive, or why it has none; None if there is no such clause."""
+    """Return the edits that make the main clause passive, or why it has none, or None if there is no such clause."""
     clause = find_active_clause(parse, english)
     if clause is None:
         return None
@@ -291,7 +291,7 @@ def make_passive(parse: Parse, english: English) -> Move | str | None:
 
 
 def _passive_edits(clause: ActiveClause) -> tuple[Edit, ...] | None:
-    """Object to the front, the verb in the passive, the subject after "by"; None if a form is in doubt."""
+    """Object to the front, the verb in the passive, the subject after "by", or None if a form is in doubt."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     number, front, back = _be_agreement(parse, clause.thing), _object_as_subject(clause), _subject_after_by(clause)
     if number is None or front is None or back is None:
@@ -319,7 +319,7 @@ def _passive_auxiliary(tag: str, number: str) -> str:
 
 
 def _be_agreement(parse: Parse, head: int) -> str | None:
-    """The form of "be" for this noun phrase: i, s (third person singular), p; None if in doubt."""
+    """Return the form of "be" for this noun phrase: i, s (third person singular), p, or None if in doubt."""
     word, tag = parse.lowers[head], parse.tags[head]
     if tag == "PRP":
         return PRONOUN_AGREEMENT.get(word)
@@ -333,7 +333,7 @@ def _be_agreement(parse: Parse, head: int) -> str | None:
 
 
 def _object_as_subject(clause: ActiveClause) -> str | None:
-    """The object as the new subject; None if it cannot take the capital of the sentence."""
+    """Return the object as the new subject, or None if it cannot take the capital of the sentence."""
     text = span_text(clause.parse, clause.done)
     text = SUBJECT_FORMS.get(text.lower(), text)
     if clause.doer[0] > 0 or clause.parse.text[0].islower():
@@ -343,7 +343,7 @@ def _object_as_subject(clause: ActiveClause) -> str | None:
 
 
 def _subject_after_by(clause: ActiveClause) -> str | None:
-    """The subject as written after "by"; None if its capital is in doubt."""
+    """Return the subject as written after "by", or None if its capital is in doubt."""
     text = span_text(clause.parse, clause.doer)
     if text.lower() in OBJECT_FORMS:
         return OBJECT_FORMS[text.lower()]

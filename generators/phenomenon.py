@@ -74,7 +74,7 @@ class Phenomenon:
     survey: Survey | None = None
 
     def relation(self, side: Side) -> str:
-        """The relation of a side's text to its sentence: "number", "number_kept"."""
+        """Return the relation of a side's text to its sentence: "number", "number_kept"."""
         return self.name if side == "changed" else f"{self.name}_{side}"
 
     @cached_property
@@ -138,7 +138,8 @@ class Phenomenon:
 
 @cache
 def _edit_finder(phenomenon: Phenomenon, seed: int, _inventory: object) -> Callable[[English, Parse], Edits | str]:
-    """A function that finds the edits of a sentence in its parse: the same for all sides and levels of a seed."""
+    """Return a function that finds the edits of a sentence in its parse: the same for all sides and levels of a seed.
+    """
     return lambda english, parse: phenomenon.edits(parse, english, Draws(seed, phenomenon.name, parse.text))
 
 
@@ -154,7 +155,7 @@ class Rephrasings(NamedTuple):
 def edits_from_rephrasings(
     read: Callable[[Parse, English, Draws], Rephrasings | str],
 ) -> Callable[[Parse, English, Draws], Edits | str]:
-    """A function that chooses a phenomenon's edits from the ways of a plain statement."""
+    """Return a function that chooses a phenomenon's edits from the ways of a plain statement."""
 
     def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
         source = parse.text
@@ -176,7 +177,7 @@ def edits_from_rephrasings(
 
 
 def label_edits_by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[Side, str] = WHY) -> Edits:
-    """One edit per side at level 1; its certificate has the replaced words, and the description `says`."""
+    """Return one edit per side at level 1; its certificate has the replaced words, and the description `says`."""
     return {
         (side, 1): SideEdit((edit,), f"{why}: {source[edit.start : edit.end]} > {edit.text}: {says[side]}")
         for side, edit in edits.items()
@@ -203,7 +204,7 @@ def choose_side_texts(source: str, kept: Sequence[str], changed: Sequence[str], 
 def _side_choices(
     source: str, kept: Sequence[str], changed: Sequence[str]
 ) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
+    """Yield each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
     for near, far in product(kept, changed):
         first = surface_preference(source, near, far)
         mirrors = [text for text in changed if text != far]
@@ -214,7 +215,7 @@ def _side_choices(
 
 
 def edit_between(source: str, text: str) -> Edit:
-    """The single edit of whole words that turns the source into the text.
+    """Return the single edit of whole words that turns the source into the text.
 
     >>> edit_between("All of us left.", "None of us left.")
     Edit(start=0, end=3, text='None')
@@ -233,7 +234,7 @@ def edit_between(source: str, text: str) -> Edit:
 
 
 def replace_tokens(parse: Parse, *changes: TokenChange) -> str:
-    """The text with some tokens replaced; the first word keeps its capital.
+    """Return the text with some tokens replaced; the first word keeps its capital.
 
     An empty replacement also removes the blank before it.
     """
@@ -253,13 +254,13 @@ Declared = TypeVar("Declared", NamedGenerator, Phenomenon)
 
 @cache
 def all_generators() -> Mapping[str, NamedGenerator]:
-    """The generators that work alone or beside another generator, without the sides of phenomena."""
+    """Return the generators that work alone or beside another generator, without the sides of phenomena."""
     return _load_declarations(NamedGenerator)
 
 
 @cache
 def all_phenomena() -> Mapping[str, Phenomenon]:
-    """All phenomena, from the probes or made from any English text."""
+    """Return all phenomena, from the probes or made from any English text."""
     return _load_declarations(Phenomenon)
 
 
@@ -271,7 +272,7 @@ def _load_declarations(kind: type[Declared]) -> dict[str, Declared]:
 
 
 def phenomenon_generator(name: str, side: Side) -> NamedGenerator:
-    """The generator of one side of a phenomenon; ValueError for an unknown name.
+    """Return the generator of one side of a phenomenon. Raise ValueError for an unknown name.
 
     >>> from encheck.generators.phenomenon import phenomenon_generator
     >>> phenomenon_generator("number", "kept").name
@@ -283,7 +284,7 @@ def phenomenon_generator(name: str, side: Side) -> NamedGenerator:
 
 
 def relation_validity(relation: str) -> Validity | None:
-    """How many edits of this relation blind readers found right: the ceiling of any rate on them.
+    """Return how many edits of this relation blind readers found right: the ceiling of any rate on them.
 
     A triple (a text with its kept and its changed edit, or with its control) is right if both readers confirm all its
     relations and its English (docs/method/generators.md). None for edits without a declared title.
@@ -300,7 +301,7 @@ def relation_validity(relation: str) -> Validity | None:
 
 
 def relation_title(relation: str) -> str:
-    """A description of a generator's variants.
+    """Return a description of a generator's variants.
 
     >>> from encheck.generators.phenomenon import relation_title
     >>> relation_title("other_meaning"), relation_title("number_control"), relation_title("of_your_own")

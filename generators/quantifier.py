@@ -44,7 +44,7 @@ PART = ("only some of the", "some but not all of the")
 
 
 def quantifier_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The first quantifier of a subject or an object, if it is the only one of its sentence."""
+    """Return the first quantifier of a subject or an object, if it is the only one of its sentence."""
     lowers = parse.lowers
     result = [i for i, word in enumerate(lowers) if word in UNIVERSAL or word in NEGATIVE]
     if len(result) != 1:
@@ -68,7 +68,7 @@ def _person_rephrasings(parse: Parse, at: int) -> Rephrasings | None:
 
 
 def _noun_rephrasings(parse: Parse, at: int) -> Rephrasings | None:
-    """The quantifier of a noun that is a subject or an object."""
+    """Return the quantifier of a noun that is a subject or an object."""
     noun = parse.heads[at]
     if parse.bases[at] not in ("det", "amod") or not parse.tags[noun].startswith("NN") or noun < at:
         return None
@@ -126,7 +126,7 @@ def _all_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
 
 
 def _verb_shows_no_number(parse: Parse, noun: int) -> bool:
-    """Whether the verb has the same form for singular and plural: "must", "passed"."""
+    """Return whether the verb has the same form for singular and plural: "must", "passed"."""
     verb = parse.heads[noun]
     finite = next((i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb)
     return parse.tags[finite] == "MD" or (parse.tags[finite] == "VBD" and parse.lower_lemmas[finite] != "be")

@@ -55,12 +55,12 @@ class Relations:
 
     @classmethod
     def of(cls, parse: Parse, units: Sequence[MovableUnit]) -> Relations:
-        """The relations of a sentence that is divided into these units."""
+        """Return the relations of a sentence that is divided into these units."""
         words = tuple(" ".join(parse.words[u.start : u.end]).casefold() for u in units)
         return cls(tuple(_relations_between_units(parse, units)), words, {unit: i for i, unit in enumerate(units)})
 
     def after(self, swaps: Iterable[tuple[MovableUnit, MovableUnit]]) -> frozenset[tuple[tuple[str, str, str], int]]:
-        """The words in each relation after these exchanges, with their counts."""
+        """Return the words in each relation after these exchanges, with their counts."""
         words = list(self.words)
         for a, b in swaps:
             i, k = self.number[a], self.number[b]
@@ -70,7 +70,7 @@ class Relations:
 
 
 def _relations_between_units(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, str, int]]:
-    """Every relation between units; the head of a root is -1."""
+    """Yield every relation between units; the head of a root is -1."""
     unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
     tops = [_unit_head(parse, unit) for unit in units]
     for i, top in enumerate(tops):
@@ -85,13 +85,13 @@ def _relations_between_units(parse: Parse, units: Sequence[MovableUnit]) -> Iter
 
 
 def _unit_head(parse: Parse, unit: MovableUnit) -> int:
-    """The token of a unit whose head is outside of it."""
+    """Return the token of a unit whose head is outside of it."""
     inside = range(unit.start, unit.end)
     return next((i for i in inside if parse.heads[i] == i or parse.heads[i] not in inside), unit.start)
 
 
 def _first_equal(parse: Parse, at: int) -> int:
-    """The first of a token's equals, whose relation they share."""
+    """Return the first of a token's equals, whose relation they share."""
     for _ in range(len(parse)):
         head = parse.heads[at]
         if head == at or not _is_equal_of_head(parse, at):
@@ -101,7 +101,7 @@ def _first_equal(parse: Parse, at: int) -> int:
 
 
 def _is_equal_of_head(parse: Parse, at: int) -> bool:
-    """Whether a token is another name, member or side of its head."""
+    """Return whether a token is another name, member or side of its head."""
     dep, head = strip_subtype(parse.deps[at]), parse.heads[at]
     if dep in EQUALS:
         return True
@@ -111,7 +111,7 @@ def _is_equal_of_head(parse: Parse, at: int) -> bool:
 
 
 def _relation_name(parse: Parse, at: int, first: int) -> str:
-    """The relation, with its preposition; the two sides of a symmetric predicate have the same name."""
+    """Return the relation, with its preposition; the two sides of a symmetric predicate have the same name."""
     head, dep = parse.heads[first], parse.deps[first]
     if dep in ARGUMENTS and (parse.lemmas[head].lower() in SYMMETRIC):
         return "side"
@@ -121,7 +121,7 @@ def _relation_name(parse: Parse, at: int, first: int) -> str:
 
 
 def why_exchange_keeps_meaning(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:
-    """Why an exchange of these two keeps the meaning, in a few words."""
+    """Return why an exchange of these two keeps the meaning, in a few words."""
     tops = [_unit_head(parse, unit) for unit in (a, b)]
     deps = {strip_subtype(parse.deps[top]) for top in tops}
     heads = [parse.heads[top] for top in tops]
@@ -175,7 +175,7 @@ class SwapGroups(NamedTuple):
 
 @listed_generator(1, 2, 3)
 def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> SwappedVariant | str:
-    """The source after `level` exchanges, with the earlier ones; or which of the conditions the sentence fails.
+    """Return the source after `level` exchanges, with the earlier ones; or which of the conditions the sentence fails.
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
@@ -225,7 +225,7 @@ def require_swap_groups(parse: Parse, units: Sequence[MovableUnit]) -> Groups | 
 def split_into_units(
     words: Sequence[str], tags: Sequence[str], entities: Sequence[str], *, lemmas: Sequence[str] = ()
 ) -> tuple[MovableUnit, ...]:
-    """Every entity ("B-LOC", "I-LOC" ...) and every other word, in order; the tag of a form of "be" is "".
+    """Return every entity ("B-LOC", "I-LOC" ...) and every other word, in order; the tag of a form of "be" is "".
 
     >>> [(u.start, u.end, u.tag) for u in split_into_units(["New", "York", "is", "big"], ["NNP", "NNP", "VBZ", "JJ"],
     ...                                            ["B-LOC", "I-LOC", "", ""])]
@@ -254,7 +254,7 @@ def _is_open_class(unit: MovableUnit) -> bool:
 
 
 def group_units_by_tag(units: Sequence[MovableUnit], words: Sequence[str]) -> Groups:
-    """Units of the open classes by tag: distinct ones (case ignored, first of equals), two or more per group."""
+    """Return units of the open classes by tag: distinct ones (case ignored, first of equals), two or more per group."""
     result: dict[str, dict[str, MovableUnit]] = {}
     for unit in units:
         if _is_open_class(unit):

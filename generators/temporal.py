@@ -27,7 +27,7 @@ BOUND = frozenset(  # fits only one order, or states an amount
 
 
 def event_order_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The clause that "before" or "after" opens, with the main clause."""
+    """Return the clause that "before" or "after" opens, with the main clause."""
     clauses = split_two_clauses(parse, english, frozenset(OTHER))
     if isinstance(clauses, str):
         return clauses
@@ -44,8 +44,8 @@ def event_order_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephr
 
 
 def _join_in_each_order(clauses: TwoClauses, word: str) -> list[str]:
-    """The texts with this order of events, by the place of the clause and, if either can be the main one, by that
-    choice.
+    """Return the texts with this order of events, by the place of the clause and, if either can be the main one, by
+    that choice.
     """
     texts = [
         join_clauses(clauses, clauses.main, word, clauses.other),

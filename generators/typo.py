@@ -67,8 +67,8 @@ def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
 
 @cache
 def _mistyping_function(level: int, seed: int, is_experimental: bool) -> ParseFunction:
-    """A function that makes so many typing errors in a text, cached per seed, because variants beside them need them
-    again.
+    """Return a function that makes so many typing errors in a text, cached per seed, because variants beside them need
+    them again.
     """
 
     def mistype(english: English, parse: Parse) -> Outcome:
@@ -84,7 +84,7 @@ def _mistyping_function(level: int, seed: int, is_experimental: bool) -> ParseFu
 
 
 def _make_noise(kind: str, group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-    """One kind of noise, of as many characters as a change of meaning of the same text has."""
+    """Return one kind of noise, of as many characters as a change of meaning of the same text has."""
     return _why_no_noise(group, english) or english.derive(
         _noise_function(kind, rng.run_seed, english.experimental), group.source
     )
@@ -92,7 +92,7 @@ def _make_noise(kind: str, group: Group, *, level: int, rng: Draws, english: Eng
 
 @cache
 def _noise_function(name: str, seed: int, is_experimental: bool) -> ParseFunction:
-    """A function that makes this kind of noise in a text, cached per seed."""
+    """Return a function that makes this kind of noise in a text, cached per seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
         options = english.derive(_noise_options_function(seed, is_experimental), parse.text)
@@ -120,7 +120,9 @@ NOISE = TYPING_ERRORS | OTHER_NOTATIONS | MARKUP_AND_EMOJI
 
 @listed_generator(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-    """A different meaning, by as many characters as `base` changes: a number, negation, opposite or similar word."""
+    """Return a different meaning, by as many characters as `base` changes: a number, negation, opposite or similar
+    word.
+    """
     if reason := _why_no_noise(group, english):
         return reason
     options = english.derive(_noise_options_function(rng.run_seed, english.experimental), group.source)
@@ -134,14 +136,14 @@ def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, englis
 
 
 def edit_distance(source: str, text: str) -> int:
-    """The number of characters inserted, deleted, replaced, or exchanged with their neighbour."""
+    """Return the number of characters inserted, deleted, replaced, or exchanged with their neighbour."""
     from rapidfuzz.distance import OSA
 
     return int(OSA.distance(source, text))
 
 
 def _why_no_noise(group: Group, english: English) -> str:
-    """Why a group has no variants at all."""
+    """Return why a group has no variants at all."""
     if group.variants:
         return "this text has written edits, but no noise among them"
     return "the published recipe has no noise" if english.recipe is not None else ""
@@ -149,7 +151,7 @@ def _why_no_noise(group: Group, english: English) -> str:
 
 @cache
 def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[English, Parse], NoiseOptions | str]:
-    """A function that finds the places in a parse: the same for all kinds of noise of a seed."""
+    """Return a function that finds the places in a parse: the same for all kinds of noise of a seed."""
 
     def place(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_not_edited(parse.text):
@@ -163,8 +165,8 @@ def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[Engli
 
 
 def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
-    """The changes of meaning by a few characters: a number or a negation; if experimental also an opposite or similar
-    word.
+    """Yield the changes of meaning by a few characters: a number or a negation; if experimental also an opposite or
+    similar word.
 
     A negation is used in both of its forms, because "wasn't" and "was not" differ from "was" by different counts.
     """
@@ -201,7 +203,7 @@ def _noisy_variant(
 def _mistyped_variant(
     source: str, options: NoiseOptions, kind: str, count: int, rng: Draws, english: English
 ) -> Variant | None:
-    """`count` words mistyped, first the one at the place of the change; None if there are too few."""
+    """`count` words mistyped, first the one at the place of the change, or None if there are too few."""
     if count > MAX_MISTYPED_WORDS:
         return None
     change = next((one.edits for one in options.changes if one.size == count), None)
@@ -221,7 +223,7 @@ def _mistyped_variant(
 def _variant_of_size(
     source: str, edits: tuple[Edit, ...], kind: str, size: int, *, relation: str, level: int
 ) -> Variant | None:
-    """The text, if it differs by `size` characters: two adjacent edits may add up to fewer."""
+    """Return the text, if it differs by `size` characters: two adjacent edits may add up to fewer."""
     text = apply_edits(source, edits)
     if edit_distance(source, text) != size:
         return None

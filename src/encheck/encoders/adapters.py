@@ -148,7 +148,7 @@ ADAPTERS: Mapping[str, Adapter] = {
 
 
 def find_adapter(name: str) -> Adapter | None:
-    """The adapter record of encheck or an installed package; None for a class or an unknown name."""
+    """Return the adapter record of encheck or an installed package, or None for a class or an unknown name."""
     if name in ADAPTERS:
         return ADAPTERS[name]
     point = entry_points.entry_points_of(entry_points.ADAPTERS).get(name)

@@ -37,7 +37,7 @@ PAIRS_AT_ONCE = 1_024
 
 
 def is_library_failure(error: BaseException) -> bool:
-    """Whether something went wrong; False when the user stops the program, or a generator ends.
+    """Return whether something went wrong; False when the user stops the program, or a generator ends.
 
     A library in Rust, such as tokenizers, panics: pyo3's PanicException is not an Exception, and cannot be imported.
     """
@@ -58,12 +58,12 @@ def convert_library_errors(as_error: Callable[[BaseException], EncheckError]) ->
 
 
 def describe_error(error: BaseException) -> str:
-    """The type of the error and the first line of its message, cut to 300 characters."""
+    """Return the type of the error and the first line of its message, cut to 300 characters."""
     return " ".join(f"{type(error).__name__}: {error}".strip().splitlines()[0].split())[:300]
 
 
 def describe_failure(do: str, place: str, error: BaseException) -> str:
-    """A message that the model at this place cannot do something, with the cause and a remedy."""
+    """Return a message that the model at this place cannot do something, with the cause and a remedy."""
     if is_out_of_memory(error):
         return (
             f"{place} runs out of memory with a single text ({describe_error(error)}). Remedy: max_length, --dtype, or "
@@ -102,14 +102,14 @@ class TextEncoder(ABC):
 
     @abstractmethod
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """(positions, vectors) of texts, which hold no lone surrogates."""
+        """Yield (positions, vectors) of texts, which hold no lone surrogates."""
 
     def about(self) -> dict[str, Json]:
-        """How the model is used here, for the report: the settings in effect, not those requested."""
+        """Return how the model is used here, for the report: the settings in effect, not those requested."""
         return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
 
     def prompt_for(self, role: str | None) -> str:
-        """The prompt before a text in this role; without one, the model's only prompt."""
+        """Return the prompt before a text in this role; without one, the model's only prompt."""
         return value_for_role(self.prompts, role, self.prompt)
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
@@ -117,7 +117,7 @@ class TextEncoder(ABC):
         return self.compute(texts, self.prompt_for(role))
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """Vectors of the texts, shape [n, d], fp32, in their order."""
+        """Return vectors of the texts, shape [n, d], fp32, in their order."""
         done = list(self.batches(texts, role=role))
         out = np.empty((len(texts), done[0][1].shape[1] if done else 0), np.float32)
         for positions, vectors in done:
@@ -125,7 +125,7 @@ class TextEncoder(ABC):
         return out
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
-        """(positions, vectors) batch by batch; an EncoderError names the model if that fails."""
+        """Yield (positions, vectors) batch by batch; an EncoderError names the model if that fails."""
         if not texts:
             return
         with convert_library_errors(
@@ -159,7 +159,7 @@ class TextEncoder(ABC):
 
 
 def value_for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
-    """The value of a mapping for this role, or for a synonym of it.
+    """Return the value of a mapping for this role, or for a synonym of it.
 
     >>> value_for_role({"passage": "passage: "}, "document", ""), value_for_role({"passage": "passage: "}, "query", "")
     ('passage: ', '')
@@ -169,7 +169,8 @@ def value_for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> 
 
 
 def rounded_vector_hash(vector: NDArray[np.float32]) -> str:
-    """A hash of a vector, shape [d], in sixteen coarse steps: it differs between models, but not by rounding noise.
+    """Return a hash of a vector, shape [d], in sixteen coarse steps: it differs between models, but not by rounding
+    noise.
 
     >>> v = np.arange(8, dtype=np.float32)
     >>> [rounded_vector_hash(v) == rounded_vector_hash(w) for w in (v * 1.000001, v * np.float32(1e25), v[::-1])]
@@ -183,7 +184,7 @@ def rounded_vector_hash(vector: NDArray[np.float32]) -> str:
 
 
 def replace_half_surrogates(texts: Sequence[str]) -> list[str]:
-    """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer accepts; warns about it.
+    """Return the texts, with U+FFFD for each half of a surrogate pair, which no tokenizer accepts; warns about it.
 
     >>> replace_half_surrogates(["fine"])
     ['fine']
@@ -206,10 +207,10 @@ class LocalEncoder(TextEncoder):
 
     @abstractmethod
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The files that determine the vectors, under names that do not depend on their location."""
+        """Return the files that determine the vectors, under names that do not depend on their location."""
 
     def fingerprint_settings(self) -> list[str]:
-        """Other settings that change vectors, besides files and prompts: options, maximum length, dtype."""
+        """Return other settings that change vectors, besides files and prompts: options, maximum length, dtype."""
         return []
 
     @property
@@ -225,11 +226,12 @@ class LocalEncoder(TextEncoder):
         return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
 
     def fingerprint(self) -> str:
-        """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
+        """Return a hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
         return self._fingerprint
 
     def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads, and which setting limits it; empty if no text is.
+        """Return how many of these texts are longer than the model reads, and which setting limits it, or "" if no text
+        is.
 
         Also works if the files give no limit. The model is not loaded.
         """
@@ -263,14 +265,14 @@ class PairModel(ABC):
 
     @abstractmethod
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """The score of each of these distinct pairs, shape [n]."""
+        """Return the score of each of these distinct pairs, shape [n]."""
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The files that determine the scores, under names that do not depend on their location."""
+        """Return the files that determine the scores, under names that do not depend on their location."""
         return {}
 
     def fingerprint_settings(self) -> list[str]:
-        """Other settings that change scores."""
+        """Return other settings that change scores."""
         return []
 
     @cached_property
@@ -280,7 +282,7 @@ class PairModel(ABC):
         return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
 
     def fingerprint(self) -> str:
-        """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
+        """Return a hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
         return self._fingerprint
 
     def forget_fingerprint(self) -> None:
@@ -288,12 +290,12 @@ class PairModel(ABC):
         self.__dict__.pop("_fingerprint", None)
 
     def about(self) -> dict[str, Json]:
-        """How the model is used here, for the report."""
+        """Return how the model is used here, for the report."""
         commit, found = commit_from_cache_path(self.source), dict[str, Json](direction=self.direction)
         return found | ({"revision": commit} if commit else {})
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """The score of each pair, shape [n], larger is nearer; equal pairs are computed once."""
+        """Return the score of each pair, shape [n], larger is nearer; equal pairs are computed once."""
         pairs = list(zip(replace_half_surrogates(first), replace_half_surrogates(second), strict=True))
         turned = [(b, a) for a, b in pairs] if self.direction == "both" else []
         distinct = list(dict.fromkeys([*pairs, *turned]))

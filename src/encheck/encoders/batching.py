@@ -32,7 +32,7 @@ _padded: ContextVar[bool] = ContextVar("padded", default=False)
 
 
 def batch_equal_lengths(lengths: Ints, budget: int) -> Iterator[Ints]:
-    """Positions in batches of one length and at most `budget` tokens, the longest first; ties keep their order.
+    """Yield positions in batches of one length and at most `budget` tokens, the longest first; ties keep their order.
 
     No padding is computed, so a text's vector does not depend on the other texts of the run. (Kernels round differently
     in batches of few tokens: under twelve, for MiniLM on a CPU.) Within `allow_mixed_lengths` a batch holds texts of
@@ -69,7 +69,7 @@ def allow_mixed_lengths() -> Iterator[None]:
 
 
 def slice_positions(count: int, size: int) -> Iterator[Ints]:
-    """Positions in their order, `size` at a time.
+    """Yield positions in their order, `size` at a time.
 
     >>> [b.tolist() for b in slice_positions(3, 2)]
     [[0, 1], [2]]
@@ -96,7 +96,7 @@ def run_or_halve_batch(run: Callable[[Ints], NDArray[np.float32]], positions: In
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device or the machine ran out of memory."""
+    """Return whether a device or the machine ran out of memory."""
     return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)
 
 
@@ -128,7 +128,8 @@ def run_on_replicas(
 
 
 def pick_devices(name: str) -> list[str]:
-    """The devices to compute on: auto prefers cuda, then mps, then cpu; `cuda:all` is every GPU; or names by comma.
+    """Return the devices to compute on: auto prefers cuda, then mps, then cpu; `cuda:all` is every GPU; or names by
+    comma.
 
     UsageError lists the available devices if one is missing.
     """
@@ -158,13 +159,15 @@ def limit_torch_threads() -> None:
 
 
 def thread_count() -> int:
-    """How many threads an engine other than torch should start: $OMP_NUM_THREADS, else the usable cores."""
+    """Return how many threads an engine other than torch should start: $OMP_NUM_THREADS, else the usable cores."""
     variable = os.environ.get("OMP_NUM_THREADS", "")
     return int(variable) if variable.isdigit() and int(variable) else usable_cores()
 
 
 def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
-    """The number of cores that this process may use, with the quota of its container (either version of cgroups)."""
+    """Return the number of cores that this process may use, with the quota of its container (either version of
+    cgroups).
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
@@ -177,5 +180,5 @@ def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def select_rows(features: dict[str, list[Any]], positions: Ints) -> dict[str, list[Any]]:
-    """The rows of these positions."""
+    """Return the rows of these positions."""
     return {name: [column[i] for i in positions] for name, column in features.items()}

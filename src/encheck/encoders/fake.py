@@ -26,7 +26,8 @@ DIMENSION = 256
 
 @lru_cache(maxsize=20_000)
 def random_direction(name: str, dimension: int = DIMENSION) -> Vectors:
-    """A random unit vector that depends on the name alone; shape [dimension]. Do not write to it: it is shared."""
+    """Return a random unit vector that depends on the name alone; shape [dimension]. Do not write to it: it is shared.
+    """
     vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
     unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
     unit.flags.writeable = False
@@ -52,7 +53,7 @@ class BagOfWords(_FakeModel):
     """Counts words only: it ignores word order, and every one-word edit has the same weight."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """The sum of one random direction per word; shape [n, 256]."""
+        """Return the sum of one random direction per word; shape [n, 256]."""
         bags = (sorted(Counter(words(text) or [text]).items()) for text in texts)
         return _stack_vectors(np.sum([count * random_direction(word) for word, count in bag], axis=0) for bag in bags)
 
@@ -106,7 +107,7 @@ class Oracle(_FakeModel):
         self.meanings, self._plain, self._bags = knowledge.meanings, knowledge.plain, knowledge.bags
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """The direction of the meaning, turned away by its distance; shape [n, 256]."""
+        """Return the direction of the meaning, turned away by its distance; shape [n, 256]."""
         return _stack_vectors(self._vector(text) for text in texts)
 
     def _vector(self, text: str) -> Vectors:
@@ -114,7 +115,7 @@ class Oracle(_FakeModel):
         return random_direction(meaning) + np.float32(away + 0.02) * random_direction(text)
 
     def _meaning_of_jumble(self, text: str) -> tuple[str, float]:
-        """The meaning with these words, and a distance of one for every two words out of place."""
+        """Return the meaning with these words, and a distance of one for every two words out of place."""
         meaning, known = self._bags.get(_sorted_words(text), (text, ""))
         moved = sum(a != b for a, b in zip(words(text), words(known), strict=False))
         return meaning, max(1.0, moved / 2)
@@ -167,7 +168,7 @@ def _sorted_words(text: str) -> tuple[str, ...]:
 
 
 def _plain_form(text: str) -> str:
-    """The text without variations that keep the meaning: case, blanks, contractions."""
+    """Return the text without variations that keep the meaning: case, blanks, contractions."""
     return " ".join(expand_contractions(text).lower().split())
 
 
@@ -182,7 +183,9 @@ def _make_knowledge(meanings: dict[str, tuple[str, float]]) -> _OracleKnowledge:
 
 @cache
 def _probe_knowledge(fresh: int | None) -> _OracleKnowledge:
-    """The knowledge from the embedded probes and a seed's fresh ones: half a second of work, shared by all oracles."""
+    """Return the knowledge from the embedded probes and a seed's fresh ones: half a second of work, shared by all
+    oracles.
+    """
     from encheck.datasets.probes import iterate_text_meanings
 
     return _make_knowledge(dict(iterate_text_meanings(fresh)))

@@ -51,7 +51,7 @@ CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
 
 def require_file(path: Path, what: str, remedy: str) -> Path:
-    """The path of a file; ModelError with the remedy if it is missing or a folder."""
+    """Return the path of a file; ModelError with the remedy if it is missing or a folder."""
     if not is_file(path):
         kind = "is a folder, but should be a file" if is_folder(path) else "does not exist"
         raise ModelError(f"{what} {path} {kind}. {remedy}")
@@ -59,14 +59,15 @@ def require_file(path: Path, what: str, remedy: str) -> Path:
 
 
 def refuse_device_or_pipe(path: Path) -> Path:
-    """The path; ModelError for a device or a pipe, or a link to one, because reading it might never end."""
+    """Return the path. Raise ModelError for a device or a pipe, or a link to one, because reading it might never end.
+    """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ModelError(f"{path} is a device or a pipe, but should be a file. {COPY}")
     return path
 
 
 def fingerprint_lines(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
-    """The lines for these files in a fingerprint: name and hash, in the order of names."""
+    """Return the lines for these files in a fingerprint: name and hash, in the order of names."""
     try:
         return [f"{name}={file_hash(path)}" for name, path in sorted(content.items())]
     except OSError as error:
@@ -74,7 +75,7 @@ def fingerprint_lines(content: Mapping[str, Path], file_hash: Callable[[Path], s
 
 
 def read_json(path: Path, kind: type[Any] = object) -> Any:
-    """The content of a JSON file, of this kind; empty if there is no file."""
+    """Return the content of a JSON file, of this kind; empty if there is no file."""
     if not path.exists():
         return kind()
     refuse_device_or_pipe(path)
@@ -90,7 +91,8 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
 
 
 def read_json_value(path: Path, key: str, kind: type[Any]) -> Any:
-    """The value under a key of a JSON file, None if missing; ModelError for a value of a different kind."""
+    """Return the value under a key of a JSON file, None if missing. Raise ModelError for a value of a different kind.
+    """
     value = read_json(path, dict).get(key)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
@@ -99,7 +101,7 @@ def read_json_value(path: Path, key: str, kind: type[Any]) -> Any:
 
 
 def read_json_number(path: Path, key: str) -> float | None:
-    """The number under a key of a JSON file, None if missing; ModelError if it is not a number."""
+    """Return the number under a key of a JSON file, None if missing. Raise ModelError if it is not a number."""
     number = read_json(path, dict).get(key)
     if number is None:
         return None
@@ -109,7 +111,7 @@ def read_json_number(path: Path, key: str) -> float | None:
 
 
 def check_weights_file(path: Path) -> None:
-    """ModelError if a weights file was cut off or would run code; does not read tensors."""
+    """Raise ModelError if a weights file was cut off or would run code; does not read tensors."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -125,7 +127,7 @@ def check_weights_file(path: Path) -> None:
 
 
 def check_torch_pickle(path: Path) -> None:
-    """ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
+    """Raise ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
 
     This gives the message early; loading the file later still uses `weights_only`. A torch archive may not unpack to
     more bytes than it has: torch.save stores its members uncompressed, one after the other.
@@ -154,10 +156,10 @@ def check_torch_pickle(path: Path) -> None:
 
 
 def _refuse_pickled_calls(path: Path, file: Any) -> None:
-    """ModelError if a pickle refers, by GLOBAL or STACK_GLOBAL, to anything but tensors and plain values.
+    """Raise ModelError if a pickle refers, by GLOBAL or STACK_GLOBAL, to anything but tensors and plain values.
 
-    ValueError if its values, counted at each occurrence, are too many: hashing tuples of tuples of tuples takes as many
-    steps.
+    Raise ValueError if its values, counted at each occurrence, are too many: hashing tuples of tuples of tuples takes
+    as many steps.
     """
     texts: list[str] = []
     sizes: list[int | None] = []  # of the values on the stack; None is a mark
@@ -203,10 +205,10 @@ def _track_value_sizes(operation: Any, argument: Any, sizes: list[int | None], m
 
 
 def largest_token_id(tokenizer: Path) -> int:
-    """The largest id of a tokenizer.json that text can have; -1 if there is no such file.
+    """Return the largest id of a tokenizer.json that text can have; -1 if there is no such file.
 
-    A special token may lie beyond the last row (the image token in text models of Gemma 3), because no text
-    produces it.
+    A special token may lie beyond the last row (the image token in text models of Gemma 3), because no text produces
+    it.
     """
     content = read_json(tokenizer, dict)
     model = content.get("model")
@@ -225,7 +227,7 @@ def largest_token_id(tokenizer: Path) -> int:
 
 
 def check_tokenizer_rules(tokenizer: Path) -> None:
-    """ModelError if the rules of a tokenizer.json turn a short text into a long one.
+    """Raise ModelError if the rules of a tokenizer.json turn a short text into a long one.
 
     `check_tokens_per_character` tests the loaded tokenizer for what the rules do not show.
     """
@@ -256,7 +258,7 @@ def check_tokenizer_rules(tokenizer: Path) -> None:
 
 
 def _tokenizer_steps(part: object) -> Iterator[Mapping[str, Any]]:
-    """The steps of a normalizer or a post-processor, including those inside sequences, in their order."""
+    """Yield the steps of a normalizer or a post-processor, including those inside sequences, in their order."""
     waiting = [part]
     while waiting:
         rule = waiting.pop()
@@ -267,7 +269,7 @@ def _tokenizer_steps(part: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _growth_factor(rule: Mapping[str, Any]) -> float:
-    """How many characters a rule can make from one by replacing a pattern with its content, or prepending it.
+    """Return how many characters a rule can make from one by replacing a pattern with its content, or prepending it.
 
     >>> _growth_factor({"type": "Replace", "pattern": {"String": " "}, "content": "abc"})
     3.0
@@ -286,7 +288,7 @@ def _growth_factor(rule: Mapping[str, Any]) -> float:
 
 
 def _longest_replacement(rule: Mapping[str, Any]) -> int:
-    """The bytes of the longest replacement for one character in SentencePiece's table."""
+    """Return the bytes of the longest replacement for one character in SentencePiece's table."""
     try:
         table = base64.b64decode(str(rule.get("precompiled_charsmap") or ""))
     except ValueError:  # refused when it is loaded
@@ -295,7 +297,7 @@ def _longest_replacement(rule: Mapping[str, Any]) -> int:
 
 
 def check_tokens_per_character(folder: Path, tokenizer: Any) -> None:
-    """EncoderError if a loaded tokenizer (transformers or tokenizers) makes far more tokens than short texts have
+    """Raise EncoderError if a loaded tokenizer (transformers or tokenizers) makes far more tokens than short texts have
     characters.
     """
     if hasattr(tokenizer, "encode_batch"):
@@ -315,7 +317,7 @@ def check_tokens_per_character(folder: Path, tokenizer: Any) -> None:
 
 
 def hash_weights(model: object, file_hash: CachedHash) -> str | None:
-    """A hash of the weights of a model made of files; None for other models. No model is loaded.
+    """Return a hash of the weights of a model made of files, or None for other models. No model is loaded.
 
     For safetensors it hashes the tensors, so saving them again keeps it; for other files their bytes.
     """
@@ -332,7 +334,8 @@ def hash_weights(model: object, file_hash: CachedHash) -> str | None:
 
 
 def hash_architecture(model: object, file_hash: CachedHash) -> str | None:
-    """A hash of what checkpoints of one training with several seeds share: the shapes of tensors, and the vocabulary.
+    """Return a hash of what checkpoints of one training with several seeds share: the shapes of tensors, and the
+    vocabulary.
 
     None for a model without safetensors. No model is loaded.
     """
@@ -349,7 +352,9 @@ def hash_architecture(model: object, file_hash: CachedHash) -> str | None:
 
 
 def shapes_sha256(path: Path) -> str:
-    """SHA-256, in hex, of the names and shapes of a safetensors file's tensors; for any other file, of its bytes."""
+    """Return the SHA-256, in hex, of the names and shapes of a safetensors file's tensors; for any other file, of its
+    bytes.
+    """
     try:
         shapes = [[name, shape] for name, kind, shape, _, _ in _read_tensor_offsets(path)[1] if kind != POSITIONS]
     except ValueError:
@@ -358,7 +363,9 @@ def shapes_sha256(path: Path) -> str:
 
 
 def vocabulary_sha256(path: Path) -> str:
-    """SHA-256 of a vocabulary, in hex; for tokenizer.json, without padding and truncation, which training changes."""
+    """Return the SHA-256 of a vocabulary, in hex; for tokenizer.json, without padding and truncation, which training
+    changes.
+    """
     if path.name != "tokenizer.json":
         return file_sha256(path)
     try:
@@ -370,8 +377,8 @@ def vocabulary_sha256(path: Path) -> str:
 
 
 def tensors_sha256(path: Path) -> str:
-    """SHA-256, in hex, of names, types, shapes and bytes of a safetensors file's tensors; for any other file, of its
-    bytes.
+    """Return the SHA-256, in hex, of names, types, shapes and bytes of a safetensors file's tensors; for any other
+    file, of its bytes.
 
     Metadata and the order in the file do not count, nor do tensors of int64, which hold positions and not weights: only
     some versions of transformers save them.
@@ -391,9 +398,9 @@ def tensors_sha256(path: Path) -> str:
 
 
 def _read_tensor_offsets(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
-    """Where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
+    """Return where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
 
-    ValueError for a file in a different format.
+    Raise ValueError for a file in a different format.
     """
     with path.open("rb") as file:
         size = int.from_bytes(file.read(HEADER_BYTES), "little")

@@ -55,7 +55,7 @@ OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
 def max_response_bytes(texts: list[str], dimension: int | None) -> int:
-    """The maximum bytes for an answer to these texts: about three times what servers send.
+    """Return the maximum bytes for an answer to these texts: about three times what servers send.
 
     >>> max_response_bytes(["a text"], 384) < 1.1 * MIN_RESPONSE_LIMIT
     True
@@ -92,7 +92,7 @@ class AbortableRequest:
         return urllib.request.build_opener(*handlers).open(request, timeout=timeout)
 
     def _connection(self, kind: type[HTTPConnection], host: str, **how: Any) -> HTTPConnection:
-        """A connection that records its socket here."""
+        """Return a connection that records its socket here."""
         connection = kind(host, **how)
         connect = connection.connect
 
@@ -114,9 +114,9 @@ class AbortableRequest:
 
 
 def read_response(answer: Any, most: int, place: str) -> Iterator[bytes]:
-    """The answer's bytes as they arrive; reading all at once would restart the timeout at each byte.
+    """Yield the answer's bytes as they arrive; reading all at once would restart the timeout at each byte.
 
-    EncoderError if they are compressed, which encheck does not request, or more than `most`: reading stops there.
+    Raise EncoderError if they are compressed, which encheck does not request, or more than `most`: reading stops there.
     """
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(
@@ -164,7 +164,7 @@ class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned in
 
 
 def is_size_complaint(message: str) -> bool:
-    """Whether a server's message says that texts are too long or too many; texts that it returns do not count.
+    """Return whether a server's message says that texts are too long or too many; texts that it returns do not count.
 
     >>> is_size_complaint("This model's maximum context length is 512 tokens, however you requested 600")
     True
@@ -222,7 +222,8 @@ class Client:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
     def request_json(self, path: str, body: object = None, *, most: int = MIN_RESPONSE_LIMIT) -> Any:
-        """The JSON at this path, or the answer to a body; EncoderError if it has more than `most` bytes."""
+        """Return the JSON at this path, or the answer to a body. Raise EncoderError if it has more than `most` bytes.
+        """
         data = None if body is None else json.dumps(body).encode("utf-8")
         problem, attempt = "", 0
         for attempt in range(self.retries + 1):
@@ -263,7 +264,7 @@ class Client:
         self._here.stop = stop
 
     def _wait_for(self, awaited: Future[Any], seconds: float) -> bool:
-        """Whether it is done within these seconds; EncoderError if this thread should stop."""
+        """Return whether it is done within these seconds. Raise EncoderError if this thread should stop."""
         stop: Future[None] = getattr(self._here, "stop", None) or Future()
         wait({awaited, stop}, seconds, FIRST_COMPLETED)
         if stop.done():
@@ -328,12 +329,14 @@ class Client:
             request.add_unredirected_header("Authorization", f"Bearer {key}")
 
     def hide_key(self, text: str) -> str:
-        """The text without the key, which some servers return."""
+        """Return the text without the key, which some servers return."""
         key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text
 
     def _message_start(self, error: urllib.error.HTTPError) -> str:
-        """The first 2,000 characters of the message; the key is hidden before the cut, or half of it might remain."""
+        """Return the first 2,000 characters of the message; the key is hidden before the cut, or half of it might
+        remain.
+        """
         room = len(os.environ.get(self.key_env, "").strip())
         try:
             content = error.read(2_000 + room)

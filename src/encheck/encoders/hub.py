@@ -27,7 +27,7 @@ PICKLES = ["*.bin", "*/*.bin"]
 
 
 def check_hashes(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:
-    """ModelError for a file without the SHA-256 in the entry: that of `weights`, or of each file by its name.
+    """Raise ModelError for a file without the SHA-256 in the entry: that of `weights`, or of each file by its name.
 
     A name is an option that names the file, or a path inside the folder `source`. If an option names a missing file,
     the adapter reports that.
@@ -47,7 +47,7 @@ def check_hashes(config: ModelConfig, source: Path, weights: Path, file_hash: Ca
 
 
 def describe_pin(config: ModelConfig) -> str:
-    """A short description of what pins the entry; `-` if there is nothing to pin."""
+    """Return a short description of what pins the entry; `-` if there is nothing to pin."""
     known = find_adapter(config.adapter) if config.name else None
     if known is None or known.source == "optional":
         return "-"
@@ -60,7 +60,7 @@ def describe_pin(config: ModelConfig) -> str:
 
 
 def find_cached_folder(config: ModelConfig) -> Path | None:
-    """The folder in the hub's cache, if it holds the weights; downloads nothing."""
+    """Return the folder in the hub's cache, if it holds the weights; downloads nothing."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -72,7 +72,7 @@ def find_cached_folder(config: ModelConfig) -> Path | None:
 
 
 def fetch_folder(config: ModelConfig) -> Path:
-    """The folder in the hub's cache, downloaded if necessary; pickles only if there are no safetensors."""
+    """Return the folder in the hub's cache, downloaded if necessary; pickles only if there are no safetensors."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -100,12 +100,14 @@ def fetch_folder(config: ModelConfig) -> Path:
 
 
 def commit_from_cache_path(folder: Path) -> str | None:
-    """The commit of a folder in the hub's cache (models--owner--name/snapshots/<commit>); None for any other folder."""
+    """Return the commit of a folder in the hub's cache (models--owner--name/snapshots/<commit>), or None for any other
+    folder.
+    """
     return folder.name if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) else None
 
 
 def _warn_if_unpinned(folder: Path, config: ModelConfig) -> Path:
-    """The folder; warns with the commit used if nothing pins one."""
+    """Return the folder; warns with the commit used if nothing pins one."""
     if not config.revision and not config.sha256 and (commit := commit_from_cache_path(folder)):
         log.warning(
             "%s is not pinned: commit %s of %s was used. To pin it: revision: %s in models.yaml, or --model=%s@%s",

@@ -59,7 +59,7 @@ class Device:
     dtype: str | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
+        """Raise UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
         if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
             raise UsageError(
                 f"--device={self.name} is not a device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "

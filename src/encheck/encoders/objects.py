@@ -42,7 +42,7 @@ ACCEPTED = (
 
 
 def model_object_name(candidate: object) -> str:
-    """The name of a model in memory: that of its folder or hub id, its function or its class."""
+    """Return the name of a model in memory: that of its folder or hub id, its function or its class."""
     model: Any = candidate[0] if isinstance(candidate, tuple) else candidate
     if inspect.isroutine(candidate):
         return candidate.__name__ if candidate.__name__ != "<lambda>" else "function"
@@ -59,7 +59,7 @@ def model_object_name(candidate: object) -> str:
 
 
 def wrap_model_object(candidate: object, name: str) -> Model:
-    """The object as a model under test; TypeError, which lists what is accepted, for anything else."""
+    """Return the object as a model under test; TypeError, which lists what is accepted, for anything else."""
     if (
         isinstance(candidate, tuple)
         and len(candidate) == 2
@@ -85,7 +85,7 @@ def wrap_model_object(candidate: object, name: str) -> Model:
 
 
 def _is_instance_of_imported(package: str, name: str, candidate: object) -> bool:
-    """Whether this is an object of a class from an imported package; imports nothing."""
+    """Return whether this is an object of a class from an imported package; imports nothing."""
     module = sys.modules.get(package)
     return module is not None and isinstance(candidate, getattr(module, name, ()))
 
@@ -95,7 +95,7 @@ def _is_torch_module(candidate: object) -> bool:
 
 
 def _hash_module_state(model: Any) -> str:
-    """SHA-256 of the names, types, shapes and values of a torch module's state."""
+    """Return the SHA-256 of the names, types, shapes and values of a torch module's state."""
     digest = hashlib.sha256()
     for name, value in sorted(model.state_dict().items()):
         if hasattr(value, "detach"):
@@ -108,7 +108,7 @@ def _hash_module_state(model: Any) -> str:
 
 
 def _serialize_tokenizer(tokenizer: Any) -> str:
-    """A tokenizer's behaviour as text: its whole definition if it is fast, else its class and vocabulary."""
+    """Return a tokenizer's behaviour as text: its whole definition if it is fast, else its class and vocabulary."""
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         whole = json.loads(backend.to_str())
         return json.dumps({**whole, "truncation": None, "padding": None})  # both are as the last call left them
@@ -180,7 +180,7 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
     def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads; empty if none is."""
+        """Return how many of these texts are longer than the model reads, or "" if none is."""
         return _describe_texts_over_limit(
             self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length
         )
@@ -192,7 +192,7 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
 
 
 def _describe_texts_over_limit(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
-    """How many texts have more tokens than the limit, and the setting's name; empty if none has."""
+    """Return how many texts have more tokens than the limit, and the setting's name, or "" if none has."""
     lengths = [len(ids) for ids in tokenizer(list(texts))["input_ids"]] if limit else []
     cut = sum(length > (limit or 0) for length in lengths)
     return f"{cut} of {len(texts)} texts are longer than {limit} tokens: max_seq_length is {limit}" if cut else ""
@@ -226,7 +226,7 @@ class LoadedTransformer(TransformersEncoder):
         return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
 
     def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads; empty if none is."""
+        """Return how many of these texts are longer than the model reads, or "" if none is."""
         return _describe_texts_over_limit(self.tokenizer, texts, self.limit)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
@@ -262,7 +262,7 @@ class LoadedCrossEncoder(CrossEncoderScorer):
         return {}
 
     def about(self) -> dict[str, Json]:
-        """How the model is used, and its place: memory."""
+        """Return how the model is used, and its place: memory."""
         return {"direction": self.direction, "loaded": "in memory"}
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
@@ -285,12 +285,12 @@ class EncodingObject:
         self._fingerprint = f"{UNIDENTIFIED}{uuid.uuid4().hex}"
 
     def fingerprint(self) -> str:
-        """A new fingerprint for each object, because what it computes cannot be read from it."""
+        """Return a new fingerprint for each object, because what it computes cannot be read from it."""
         return self._fingerprint
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """Vectors of the texts, shape [n, d]; EncoderError unless the result is an array of numbers with one row per
-        text.
+        """Return vectors of the texts, shape [n, d]. Raise EncoderError unless the result is an array of numbers with
+        one row per text.
         """
         encode = getattr(self._owner, f"encode_{role}", None) or self._encode
         try:
@@ -314,7 +314,8 @@ def to_numpy(made: Any) -> Any:
 
 
 def _wrap_mteb_model(model: Any) -> SimpleNamespace:
-    """The encoding functions of an MTEB model: texts as for STSBenchmark, queries and documents as for MSMARCO."""
+    """Return the encoding functions of an MTEB model: texts as for STSBenchmark, queries and documents as for MSMARCO.
+    """
     import mteb
     from datasets import Dataset
     from mteb.types import PromptType

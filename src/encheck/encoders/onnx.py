@@ -91,14 +91,16 @@ class GraphOutput:
         return f"{self.name} ({self.type}, {shape})"
 
     def holds_vectors(self, tokens: Dimension) -> bool:
-        """Whether it can be [batch, tokens, dimension] or [batch, dimension]; `tokens` is the inputs' second axis."""
+        """Return whether it can be [batch, tokens, dimension] or [batch, dimension]; `tokens` is the inputs' second
+        axis.
+        """
         if not self.is_float or (self.shape is not None and len(self.shape) not in (2, 3)):
             return False
         return self.shape is None or self.shape[-1] is None or self.shape[-1] != tokens
 
 
 def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimension, wanted: str | None) -> str:
-    """The name of the output with the vectors; EncoderError lists the outputs unless exactly one fits."""
+    """Return the name of the output with the vectors; EncoderError lists the outputs unless exactly one fits."""
     every, fitting = ", ".join(map(str, outputs)), [output for output in outputs if output.holds_vectors(tokens)]
     shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
     if wanted is not None:
@@ -133,7 +135,7 @@ def pool_token_vectors(states: Floats, mask: NDArray[np.int64], *, pooling: str)
 
 
 def pad_inputs(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
-    """The inputs that the model needs, padded at the end with 0, and the mask. A row has token ids and types."""
+    """Return the inputs that the model needs, padded at the end with 0, and the mask. A row has token ids and types."""
     ids, mask, types = np.zeros((3, len(rows), max(1, *(len(row) for row, _ in rows), 1)), np.int64)
     for i, (row, kinds) in enumerate(rows):
         ids[i, : len(row)], mask[i, : len(row)], types[i, : len(row)] = row, 1, kinds
@@ -222,7 +224,7 @@ class OnnxEncoder(LocalEncoder):
         return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
 
     def _refuse_fallback(self, there: Sequence[str]) -> None:
-        """UsageError if a GPU was named but these providers lack it, because ONNX Runtime would use the CPU."""
+        """Raise UsageError if a GPU was named but these providers lack it, because ONNX Runtime would use the CPU."""
         name = self.device.name
         if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
             raise UsageError(
@@ -252,7 +254,7 @@ class OnnxEncoder(LocalEncoder):
         return choose_output(self.file, self.outputs, tokens=tokens, wanted=self.config.options.get("output"))
 
     def infer(self, inputs: Inputs, output: str) -> Floats:
-        """One output for one batch."""
+        """Return one output for one batch."""
         return np.asarray(self.session.run([output], inputs)[0], np.float32)
 
     @cached_property
@@ -269,7 +271,7 @@ class OnnxEncoder(LocalEncoder):
         return loaded
 
     def accepts_token(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the model has an embedding row for this token: it runs with it, or fails even with token 0."""
+        """Return whether the model has an embedding row for this token: it runs with it, or fails even with token 0."""
 
         def runs(token: int) -> bool:
             inputs, mask = pad_inputs([([token], [0])], names, self.file)
@@ -334,7 +336,7 @@ class OnnxEncoder(LocalEncoder):
 
 
 def describe_engine_error(file: Path, who: str, message: str) -> str:
-    """The error's cause; for a custom operator, the message says that it is code."""
+    """Return the error's cause; for a custom operator, the message says that it is code."""
     text = " ".join(message.split())[:300]
     if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
         return (
@@ -399,18 +401,18 @@ class OpenVinoEncoder(OnnxEncoder):
         return outputs
 
     def accepts_token(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the table looked up with input_ids has such a row, because OpenVINO reads beyond its end."""
+        """Return whether the table looked up with input_ids has such a row, because OpenVINO reads beyond its end."""
         nodes = list(_consuming_nodes(self.graph.input("input_ids"))) if "input_ids" in names else []
         tables = [node.input(0).get_partial_shape()[0] for node in nodes if node.get_type_name() == "Gather"]
         return all(token < rows.get_length() for rows in tables if rows.is_static)
 
     def infer(self, inputs: Inputs, output: str) -> Floats:
-        """One output for one batch."""
+        """Return one output for one batch."""
         return np.array(self.session(inputs)[self.session.output(output)], np.float32)
 
 
 def _consuming_nodes(output: Any) -> Iterator[Any]:
-    """The operators that take an output, directly or after a conversion of its number type."""
+    """Yield the operators that take an output, directly or after a conversion of its number type."""
     for use in output.get_target_inputs():
         node = use.get_node()
         yield from _consuming_nodes(node.output(0)) if node.get_type_name() == "Convert" else [node]
@@ -421,7 +423,8 @@ class DamagedError(EncheckError):
 
 
 def read_external_locations(file: Path) -> list[str]:
-    """The sorted names of the files that hold this model's tensors; ModelError if it is not an ONNX model."""
+    """Return the sorted names of the files that hold this model's tensors. Raise ModelError if it is not an ONNX model.
+    """
     names: set[str] = set()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
@@ -450,7 +453,7 @@ def read_external_locations(file: Path) -> list[str]:
 
 
 def _read_fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
-    """The number of each field of a message, and the span of its bytes if it has some."""
+    """Yield the number of each field of a message, and the span of its bytes if it has some."""
     at, end = span
     while at < end:
         tag, at = _read_varint(data, at, end)
@@ -472,7 +475,7 @@ def _read_fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None
 
 
 def _read_varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
-    """A number in base 128, lowest digits first, and the position of the next byte."""
+    """Return a number in base 128, lowest digits first, and the position of the next byte."""
     value = 0
     for shift in range(0, 70, 7):
         byte = data[_require_within(at + 1, end) - 1]
@@ -489,7 +492,7 @@ def _require_within(at: int, end: int) -> int:
 
 
 def find_onnx_file(source: Path) -> Path:
-    """The .onnx of a file or folder; ModelError if there is none, or it is empty."""
+    """Return the .onnx of a file or folder. Raise ModelError if there is none, or it is empty."""
     candidates = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
     candidates = candidates or sorted(source.glob("*.onnx"))
     if not candidates:
@@ -500,7 +503,9 @@ def find_onnx_file(source: Path) -> Path:
 
 
 def find_tokenizer_folder(file: Path) -> Path:
-    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or not this model's."""
+    """Return the folder with the tokenizer: the model's or the one above. Raise ModelError if it is missing or not this
+    model's.
+    """
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     require_file(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
@@ -510,7 +515,7 @@ def find_tokenizer_folder(file: Path) -> Path:
 
 
 def find_external_weights(file: Path) -> Mapping[str, Path]:
-    """The separate files that hold the model's weights; ModelError if one is missing, or is elsewhere."""
+    """Return the separate files that hold the model's weights. Raise ModelError if one is missing, or is elsewhere."""
     files, what = {}, f"{file} keeps weights in a file that is not beside it:"
     for name in read_external_locations(file):
         if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):

@@ -97,7 +97,7 @@ class CrossEncoderScorer(PairModel):
             )
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Every file of the folder that determines scores."""
+        """Return every file of the folder that determines scores."""
         return checkpoint_files(self.source)
 
     def fingerprint_settings(self) -> list[str]:
@@ -121,7 +121,7 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer; EncoderError if it cannot be loaded."""
+        """The checkpoint's tokenizer. Raise EncoderError if it cannot be loaded."""
         from transformers import AutoTokenizer
 
         try:
@@ -139,7 +139,7 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model in evaluation mode; EncoderError if a weight is missing."""
+        """The loaded model in evaluation mode. Raise EncoderError if a weight is missing."""
         import torch
         import transformers
 
@@ -159,7 +159,7 @@ class CrossEncoderScorer(PairModel):
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Score in batches of one length, the longest first."""
+        """Return score in batches of one length, the longest first."""
         import torch
 
         limits = (self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED, UNLIMITED)
@@ -186,7 +186,7 @@ class CrossEncoderScorer(PairModel):
 
 
 def index_of_positive_class(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
-    """The index of the class that means "the same"; ModelError if it cannot be determined."""
+    """Return the index of the class that means "the same". Raise ModelError if it cannot be determined."""
     wanted_name = config.options.get("positive")
     wanted = [str(wanted_name).lower()] if wanted_name is not None else list(POSITIVE_CLASS_NAMES)
     lowered = [name.lower() for name in classes]
@@ -204,9 +204,9 @@ def index_of_positive_class(classes: Sequence[str], config: ModelConfig, source:
 
 
 def _find_activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
-    """The activation of a head with one number: as sentence-transformers says, else none if it is a regression.
+    """Return the activation of a head with one number: as sentence-transformers says, else none if it is a regression.
 
-    ModelError for an unknown activation; a head with several classes has none.
+    Raise ModelError for an unknown activation; a head with several classes has none.
     """
     file, config = source / "config_sentence_transformers.json", source / "config.json"
     statements = (
@@ -246,11 +246,11 @@ class LexicalScorer(PairModel):
             self.forget_fingerprint()
 
     def fingerprint_settings(self) -> list[str]:
-        """The weighting, and the texts used for the counts."""
+        """Return the weighting, and the texts used for the counts."""
         return [self.weighting, *filter(None, [self._corpus])]
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Score pair by pair."""
+        """Return score pair by pair."""
         first, second = map(list, zip(*pairs, strict=True))
         if self.weighting in SURFACE:
             return SURFACE[self.weighting](first, second)

@@ -26,7 +26,9 @@ class Model(Protocol):
     """The common part of encoders and pair scorers."""
 
     def fingerprint(self) -> str:
-        """A text that identifies this model's content: weights, tokenizer, pooling, prompt, dtype, maximum length."""
+        """Return a text that identifies this model's content: weights, tokenizer, pooling, prompt, dtype, maximum
+        length.
+        """
         ...
 
 
@@ -35,7 +37,7 @@ class PairScorer(Model, Protocol):
     """A model that scores pairs of texts."""
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """Similarity of each pair, shape [n], larger is nearer."""
+        """Return similarity of each pair, shape [n], larger is nearer."""
         ...
 
 
@@ -46,7 +48,7 @@ class Encoder(Model, Protocol):
     similarity: str
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """Vectors of the texts, shape [n, d], in their order."""
+        """Return vectors of the texts, shape [n, d], in their order."""
         ...
 
 
@@ -64,7 +66,7 @@ class HeadedEncoder(Encoder, Protocol):
     """An encoder with a trained head over two vectors: the head, not `similarity`, scores its pairs."""
 
     def score_vectors(self, first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Score of each pair of rows of two arrays [n, d], shape [n], larger is nearer."""
+        """Return score of each pair of rows of two arrays [n, d], shape [n], larger is nearer."""
         ...
 
 
@@ -73,7 +75,7 @@ class BatchEncoder(Encoder, Protocol):
     """An encoder that returns its results batch by batch, so that an interrupted run keeps them."""
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
-        """(positions, vectors) of some texts at a time, until all are done."""
+        """Yield (positions, vectors) of some texts at a time, until all are done."""
         ...
 
 
@@ -96,7 +98,7 @@ class PartialEncoder(Encoder, Protocol):
     """An encoder that has vectors for some texts and computes none. Checks that need other vectors are skipped."""
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
-        """The texts without a vector in this role."""
+        """Return the texts without a vector in this role."""
         ...
 
 
@@ -113,7 +115,7 @@ class VerifiedModel(Model, Protocol):
 
 
 def model_devices(model: object) -> tuple[str, ...]:
-    """The devices of a model, from its own `devices`: cpu, cuda:0, mps; empty for a model on a remote machine.
+    """Return the devices of a model, from its own `devices`: cpu, cuda:0, mps, or () for a model on a remote machine.
 
     A model without that attribute computes on the CPU.
     """
@@ -123,7 +125,7 @@ def model_devices(model: object) -> tuple[str, ...]:
 def checked_batches(
     encoder: Encoder, texts: Sequence[str], *, role: str | None = None, size: int = 512
 ) -> Iterator[Batch]:
-    """The encoder's own batches, or plain slices of the texts; each is checked before it is returned.
+    """Yield the encoder's own batches, or plain slices of the texts; each is checked before it is returned.
 
     Without a role, `encode` is called without the argument, which a user's own encoder may not have.
     """
@@ -161,7 +163,9 @@ def _name_encoder_in_errors(encoder: Encoder) -> Iterator[None]:
 
 
 def check_vectors(vectors: object, texts: Sequence[str], *, width: int | None = None) -> NDArray[np.float32]:
-    """The vectors in fp32; EncoderError for a wrong shape, NaN or infinity, or zeros for a text with words."""
+    """Return the vectors in fp32. Raise EncoderError for a wrong shape, NaN or infinity, or zeros for a text with
+    words.
+    """
     first = f"; the first text is {texts[0]!r}" if texts else ""
     array = _as_numeric_array(vectors, "encode()", first)
     if array.ndim != 2 or len(array) != len(texts) or (width is not None and array.shape[1] != width):
@@ -181,7 +185,7 @@ def _raise_for_vectors(bad: NDArray[np.bool_], texts: Sequence[str], what: str) 
 
 
 def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """The pair scores in fp64; EncoderError for a wrong shape or values that are not finite."""
+    """Return the pair scores in fp64. Raise EncoderError for a wrong shape or values that are not finite."""
     first = f"; the first pair is {pairs[0]}" if pairs else ""
     array = _as_numeric_array(scores, "score_pairs()", first)
     if array.shape != (len(pairs),):

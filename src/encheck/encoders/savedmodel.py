@@ -62,7 +62,7 @@ TEXTS_PER_BATCH = 128
 
 
 def list_unsafe_operators(graph: bytes) -> list[str]:
-    """The sorted operators of a saved_model.pb that touch files, the network or Python; imports TensorFlow.
+    """Return the sorted operators of a saved_model.pb that touch files, the network or Python; imports TensorFlow.
 
     Raises google.protobuf's DecodeError if the bytes are not a SavedModel.
     """
@@ -101,13 +101,13 @@ def list_unsafe_operators(graph: bytes) -> list[str]:
 
 
 def _called_functions(node: Any) -> set[str]:
-    """The functions that a node names."""
+    """Return the functions that a node names."""
     own = {value.func.name for value in node.attr.values() if value.HasField("func")}
     return own | {f.name for value in node.attr.values() for f in value.list.func}
 
 
 def is_unsafe_operator(operator: str) -> bool:
-    """Whether an operator of this name touches files, the network or Python.
+    """Return whether an operator of this name touches files, the network or Python.
 
     >>> is_unsafe_operator("WriteFile"), is_unsafe_operator("ReadVariableOp"), is_unsafe_operator("TextLineDataset")
     (True, False, True)
@@ -131,17 +131,17 @@ class SavedModelEncoder(LocalEncoder):
         self._refuse_unsafe_operators(self.outside)
 
     def _refuse_unsafe_operators(self, outside: Sequence[str]) -> None:
-        """ModelError if the graph uses such operators without permission."""
+        """Raise ModelError if the graph uses such operators without permission."""
         if outside and not self.config.trust_remote_code:
             graph = self.source / "saved_model.pb"
             raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The graph, the variables and the assets."""
+        """Return the graph, the variables and the assets."""
         return {p.relative_to(self.source).as_posix(): p for p in list_files_recursively(self.source) if p.is_file()}
 
     def fingerprint_settings(self) -> list[str]:
-        """The options."""
+        """Return the options."""
         return [f"{name} {value}" for name, value in sorted(self.config.options.items())]
 
     def about(self) -> dict[str, Json]:
@@ -157,7 +157,7 @@ class SavedModelEncoder(LocalEncoder):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model; EncoderError if it is not a SavedModel."""
+        """The loaded model. Raise EncoderError if it is not a SavedModel."""
         from google.protobuf.message import DecodeError
 
         tensorflow = _import_tensorflow()

@@ -60,7 +60,9 @@ class ProbeWatch:
         self._meeting, self._wondering = Lock(), Lock()
 
     def request_vectors(self, texts: list[str], *, cut: bool = False) -> Vectors:
-        """The vectors of one request, shape [n, d]; EncoderError if the probe and all texts got the same one so far."""
+        """Return the vectors of one request, shape [n, d]. Raise EncoderError if the probe and all texts got the same
+        one so far.
+        """
         vectors = self._request(texts, cut=cut)
         with self._meeting:
             if self._first is None and len(vectors):
@@ -73,13 +75,15 @@ class ProbeWatch:
         return vectors
 
     def request_probe(self) -> Vectors:
-        """The probe's vector, shape [d], in a request of its own; EncoderError if it has changed."""
+        """Return the probe's vector, shape [d], in a request of its own. Raise EncoderError if it has changed."""
         vector = self._alone(self)
         self._refuse_changed_probe(vector, self._tolerance)
         return vector
 
     def request_with_probe(self, texts: list[str]) -> Vectors:
-        """The vectors of one request that contains the probe; EncoderError if the probe shows a different model."""
+        """Return the vectors of one request that contains the probe. Raise EncoderError if the probe shows a different
+        model.
+        """
         vectors = self.request_vectors([*texts, PROBE])
         seen = check_server_vectors(vectors[-1:], [PROBE], self.place)[0]
         if (
@@ -110,7 +114,7 @@ class ProbeWatch:
         return vectors[:-1]
 
     def _distance_from_first_probe(self, vector: Vectors) -> float:
-        """The distance of a probe vector from the first one; 0 for the first."""
+        """Return the distance of a probe vector from the first one; 0 for the first."""
         with self._meeting:
             if self._known is None:
                 self._known = vector
@@ -129,7 +133,7 @@ class ProbeWatch:
 
 
 def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vectors:
-    """The vectors; an EncoderError for invalid ones names the server."""
+    """Return the vectors; an EncoderError for invalid ones names the server."""
     try:
         return check_vectors(vectors, texts)
     except EncoderError as error:
@@ -137,7 +141,7 @@ def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vect
 
 
 def _all_equal(vectors: Vectors, vector: Vectors) -> bool:
-    """Whether all rows [n, d] equal this vector [d]; False for zeros, which are rejected elsewhere."""
+    """Return whether all rows [n, d] equal this vector [d]; False for zeros, which are rejected elsewhere."""
     length = float(np.linalg.norm(vector))
     if vectors.shape[1] != len(vector) or not 0 < length < np.inf:
         return False
@@ -145,7 +149,7 @@ def _all_equal(vectors: Vectors, vector: Vectors) -> bool:
 
 
 def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
-    """The error for a server that returns one vector for different texts."""
+    """Return the error for a server that returns one vector for different texts."""
     some = ", ".join(repr(text[:60]) for text in sorted(texts)[:EQUAL_VECTORS_LIMIT])
     return EncoderError(
         f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and check "
@@ -154,7 +158,7 @@ def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
 
 
 def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
-    """The error for a server whose vectors change their dimension."""
+    """Return the error for a server whose vectors change their dimension."""
     return EncoderError(
         f"{place} gave vectors of {before} dimensions before, and now of {now}: another model answers under this "
         f"address. {ONE_MODEL}"
@@ -192,7 +196,7 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
     def _check_fields(self) -> None:
-        """ModelError unless `fields` maps roles to fields that this server accepts besides the adapter's own."""
+        """Raise ModelError unless `fields` maps roles to fields that this server accepts besides the adapter's own."""
         where, example = f"{self.config.label}: options.fields", EXAMPLE
         if not isinstance(self.fields, Mapping):
             raise ModelError(f"{where} is {self.fields!r}, but should map roles to fields. Remedy: {example}")
@@ -212,14 +216,14 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{where} names one role twice: {others[0]} means document. Remedy: leave one out")
 
     def fields_for(self, role: str | None) -> dict[str, Any]:
-        """The fields of a request for texts in this role, besides the adapter's own."""
+        """Return the fields of a request for texts in this role, besides the adapter's own."""
         return {**self.fields.get(DEFAULT, {}), **value_for_role(self.fields, role, {})}
 
     def _fields_as_json(self, role: str | None) -> str:
         return json.dumps(self.fields_for(role), sort_keys=True)
 
     def prompt_for(self, role: str | None) -> str:
-        """What a role adds to a text, for display and comparison: the fields of its request, and its prompt."""
+        """Return what a role adds to a text, for display and comparison: the fields of its request, and its prompt."""
         fields = f"[{self._fields_as_json(role)[1:-1]}] " if self.fields_for(role) else ""
         return f"{fields}{super().prompt_for(role)}"
 
@@ -230,13 +234,13 @@ class RemoteEncoder(TextEncoder):
 
     @abstractmethod
     def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
-        """The vectors of one request with these additional fields, in the order of its texts; `cut` makes the server
-        truncate a long text.
+        """Return the vectors of one request with these additional fields, in the order of its texts; `cut` makes the
+        server truncate a long text.
         """
 
     @abstractmethod
     def model_name(self) -> str:
-        """The model's name at the server."""
+        """Return the model's name at the server."""
 
     def _request_first_probe(self, watch: ProbeWatch) -> Vectors:
         vector: Vectors = self._check_dimension(self._request_or_halve([PROBE], watch)[0][1], [PROBE])[0]
@@ -254,15 +258,17 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{self.config.label}: {error}") from error
 
     def verify_fingerprint(self) -> None:
-        """EncoderError if the model that answers has changed; two answers in a row are checked, for models that take
-        turns.
+        """Raise EncoderError if the model that answers has changed; two answers in a row are checked, for models that
+        take turns.
         """
         for watch in self._watches.values():
             for _ in range(2):
                 watch.request_probe()
 
     def fingerprint(self) -> str:
-        """The model's name, a probe vector, and what each role adds: it changes with the model behind the address."""
+        """Return the model's name, a probe vector, and what each role adds: it changes with the model behind the
+        address.
+        """
         added = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
         added += [f"{role}: {self._fields_as_json(role)}" for role in sorted(self.fields)]
         parts = [self.model_name(), *self._probe_hashes, self.prompt, str(self.config.truncate_dim), *added]
@@ -280,7 +286,7 @@ class RemoteEncoder(TextEncoder):
     def compute(self, texts: list[str], prompt: str, watch: ProbeWatch | None = None) -> Iterator[Batch]:
         """Send several requests at a time; results are returned in order, slice by slice.
 
-        EncoderError if the probe in an answer shows that the model changed, or if all texts get one vector.
+        Raise EncoderError if the probe in an answer shows that the model changed, or if all texts get one vector.
         """
         watch = watch or self._watches[self._fields_as_json(None)]
         prompted = [f"{prompt}{text}" for text in texts]
@@ -343,7 +349,7 @@ class RemoteEncoder(TextEncoder):
         return first + request(texts[middle:], positions=positions[middle:])
 
     def _refusal_error(self, refused: RequestRefused) -> EncoderError:
-        """The error for a refused request whose cause is not the size of its texts."""
+        """Return the error for a refused request whose cause is not the size of its texts."""
         check = f"check the address, the model and the key in {self.client.key_env}"
         if refused.status in (400, 422):
             check += (
@@ -389,7 +395,7 @@ class OpenAiEncoder(RemoteEncoder):
             raise ModelError(f"{config.label}: name the model for the server: --model-arg model=NAME")
 
     def model_name(self) -> str:
-        """The name in the entry."""
+        """Return the name in the entry."""
         return str(self.config.options["model"])
 
     def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no option to truncate
@@ -452,7 +458,7 @@ class TeiEncoder(RemoteEncoder):
         return int(self.config.options.get("batch") or self._server_info.get("max_client_batch_size") or self.largest)
 
     def model_name(self) -> str:
-        """The name that the server states, with its revision."""
+        """Return the name that the server states, with its revision."""
         return _model_and_revision(self._server_info)
 
     def verify_fingerprint(self) -> None:
@@ -480,7 +486,8 @@ class TeiEncoder(RemoteEncoder):
 
 
 def _is_json_value(value: Any) -> bool:
-    """Whether JSON can hold exactly this value: no date, no NaN, no number as a key, no half of a surrogate pair.
+    """Return whether JSON can hold exactly this value: no date, no NaN, no number as a key, no half of a surrogate
+    pair.
 
     >>> _is_json_value({"a": [1, None]}), _is_json_value(float("nan")), _is_json_value({1: 2}), _is_json_value({1})
     (True, False, False, False)

@@ -24,7 +24,7 @@ TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars",
 
 
 def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int | None = None) -> str:
-    """How many of the texts are longer than the model reads, and which setting limits it.
+    """Return how many of the texts are longer than the model reads, and which setting limits it.
 
     `max_length` is that of the model's entry, which overrides the files. Empty if no text is longer, if no limit is
     stated, or if there is no tokenizer to count with.
@@ -45,7 +45,9 @@ def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int |
 
 
 def count_tokens_in_folder(folder: Path, texts: Sequence[str]) -> list[int]:
-    """The token count of each text without truncation; empty if the folder has no tokenizer that the library reads."""
+    """Return the token count of each text without truncation, or [] if the folder has no tokenizer that the library
+    reads.
+    """
     from tokenizers import Tokenizer
 
     if not (folder / TOKENIZER).is_file():
@@ -75,7 +77,7 @@ class EncodingSettings:
 
     @classmethod
     def of(cls, model: object) -> Self:
-        """The settings of a model under test."""
+        """Return the settings of a model under test."""
         prompt_for = getattr(model, "prompt_for", None)
         about: Mapping[str, Json] = getattr(model, "about", dict)()
         pooling = about.get("pooling")
@@ -98,12 +100,12 @@ class EncodingSettings:
         )
 
     def has_prompt(self, role: str) -> bool:
-        """Whether the prompt of this role differs from the prompt of texts without a role."""
+        """Return whether the prompt of this role differs from the prompt of texts without a role."""
         return self.prompts.get(role, "") != self.prompts.get("", "")
 
 
 def describe_setting_differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
-    """A phrase for each setting that both models state with different values; the tokenizers last."""
+    """Yield a phrase for each setting that both models state with different values; the tokenizers last."""
     if None not in (old.maximum_length, new.maximum_length) and old.maximum_length != new.maximum_length:
         yield f"the maximum length was {old.maximum_length} tokens and is {new.maximum_length}"
     for role, name in zip(ROLES, ("texts without a role", "queries", "documents"), strict=True):
@@ -121,12 +123,12 @@ def describe_setting_differences(old: EncodingSettings, new: EncodingSettings) -
 
 
 def differing_tokenizer_parts(old: EncodingSettings, new: EncodingSettings) -> list[str]:
-    """The parts of the tokenizers that both models name and that differ."""
+    """Return the parts of the tokenizers that both models name and that differ."""
     return sorted(name for name, value in old.tokenizer.items() if new.tokenizer.get(name, value) != value)
 
 
 def count_model_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:
-    """The token count of each text in this role, with the prompt and without truncation; empty without a
+    """Return the token count of each text in this role, with the prompt and without truncation; empty without a
     tokenizer.json.
     """
     file: Path | None = getattr(model, "tokenizer_file", None)

@@ -120,7 +120,7 @@ class VectorFile:
             yield rank, word, numbers
 
     def _read_binary_entries(self) -> Iterator[Entry]:
-        """A word ends at a blank; some writers put a line break before the next one."""
+        """Yield a word ends at a blank; some writers put a line break before the next one."""
         width = 4 * self.dimension
         with self.path.open("rb") as file:
             file.readline()
@@ -160,11 +160,11 @@ class VectorsEncoder(LocalEncoder):
         self._asked: set[str] = set()
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The file."""
+        """Return the file."""
         return {"vectors": self.source}
 
     def fingerprint_settings(self) -> list[str]:
-        """The options."""
+        """Return the options."""
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
     def about(self) -> dict[str, Json]:
@@ -172,7 +172,7 @@ class VectorsEncoder(LocalEncoder):
         return {"pooling": self.options.get("weighting", "average")}
 
     def split_words(self, text: str) -> list[str]:
-        """The words of a text as the file may hold them: unchanged, or in lower case."""
+        """Return the words of a text as the file may hold them: unchanged, or in lower case."""
         text = text.lower() if self.options.get("lowercase") else text
         return text.split() if self.options.get("tokens") == "split" else split_like_treebank(text)
 
@@ -190,7 +190,7 @@ class VectorsEncoder(LocalEncoder):
         ]
 
     def word_weight(self, word: str) -> float:  # noqa: ARG002
-        """The weight of a word."""
+        """Return the weight of a word."""
         return 1.0
 
     @cached_property
@@ -199,14 +199,14 @@ class VectorsEncoder(LocalEncoder):
         return np.asarray(np.mean(common, axis=0) * 1e-3, np.float32)
 
     def average_words(self, words: Sequence[str]) -> Vectors:
-        """The weighted mean of the words' vectors; shape [d]."""
+        """Return the weighted mean of the words' vectors; shape [d]."""
         if not words:
             return self._unknown_words_vector
         total = sum(np.float64(self.word_weight(w)) * self._known[w][1] for w in words)
         return np.asarray(total / len(words), np.float32)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
-        """The file is read once for all texts, then averaged."""
+        """Yield the file is read once for all texts, then averaged."""
         known = self.read_known_words(texts)  # once a word was found, unknown texts are no error
         strange = set() if self._known else {word for text in texts for word in self.split_words(text)}
         if len(strange) >= MIN_WORDS_TO_DOUBT:
@@ -268,13 +268,13 @@ class SifEncoder(VectorsEncoder):
 def open_word_vectors(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> VectorsEncoder:
-    """The encoder that `weighting` names."""
+    """Return the encoder that `weighting` names."""
     kind = SifEncoder if config.options.get("weighting") == "sif" else VectorsEncoder
     return kind(source, config, device=device, file_hash=file_hash)
 
 
 def split_like_treebank(text: str) -> list[str]:
-    """Words and punctuation as NLTK's `word_tokenize` splits a single sentence; needs no data files.
+    """Return words and punctuation as NLTK's `word_tokenize` splits a single sentence; needs no data files.
 
     >>> split_like_treebank("It isn't so.")
     ['It', 'is', "n't", 'so', '.']
@@ -299,7 +299,7 @@ class Model2VecEncoder(LocalEncoder):
         self.maximum_length = config.max_length
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Every file of the folder that determines vectors."""
+        """Return every file of the folder that determines vectors."""
         return checkpoint_files(self.source)
 
     def fingerprint_settings(self) -> list[str]:

@@ -92,7 +92,7 @@ class StoredIndex:
 
     @cached_property
     def count(self) -> int:
-        """The number of rows; DataError for a duplicate id or an unknown role."""
+        """The number of rows. Raise DataError for a duplicate id or an unknown role."""
         count, ids = self._table.count or 0, set[str]()
         parts = [part for part in ("id", "role") if part in self._table.paths] or (
             [] if count else [self.named_by or "text"]
@@ -112,7 +112,7 @@ class StoredIndex:
         return count
 
     def _read_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
-        """(first row, ids, texts or hashes, roles) of some rows at a time; None for an empty text."""
+        """Yield (first row, ids, texts or hashes, roles) of some rows at a time, or None for an empty text."""
         texts_by_id = self._texts_by_id
         parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
@@ -129,7 +129,7 @@ class StoredIndex:
 
     @cached_property
     def _texts_by_id(self) -> dict[str, str] | None:
-        """The texts in the other file; DataError if it has none."""
+        """The texts in the other file. Raise DataError if it has none."""
         if not self.texts:
             return None
         table = open_vector_table(self.texts, needs_vectors=False)
@@ -147,7 +147,7 @@ class StoredIndex:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Notes about the texts in the other file; DataError if it does not have a text for any of these rows."""
+        """Notes about the texts in the other file. Raise DataError if it does not have a text for any of these rows."""
         texts_by_id = self._texts_by_id
         if texts_by_id is None:
             return ()
@@ -176,7 +176,7 @@ class StoredIndex:
         return tuple(notes)
 
     def rows(self, numbers: Ints) -> list[IndexRow]:
-        """The rows with these numbers, which must be in ascending order."""
+        """Return the rows with these numbers, which must be in ascending order."""
         rows: list[IndexRow] = []
         for start, ids, names, roles in self._read_rows():
             first, last = np.searchsorted(numbers, [start, start + len(names)])
@@ -185,15 +185,15 @@ class StoredIndex:
         return rows
 
     def _comparison_key(self, name: str | None, *, as_hash: bool) -> str | None:
-        """A text or hash in the form to compare: a hash unchanged; a text as a hash if the other side has hashes, else
-        with normalised blanks.
+        """Return a text or hash in the form to compare: a hash unchanged; a text as a hash if the other side has
+        hashes, else with normalised blanks.
         """
         if name is None or self.named_by == "hash":
             return name
         return text_sha256(name) if as_hash else normalise_blanks(name)
 
     def shared_row_numbers(self, other: StoredIndex) -> Ints:
-        """The row numbers of the texts that the other file also has, and of rows without a text."""
+        """Return the row numbers of the texts that the other file also has, and of rows without a text."""
         as_hash = "hash" in (self.named_by, other.named_by)
         names = {
             other._comparison_key(name, as_hash=as_hash) for _, _, some, _ in other._read_rows() for name in some
@@ -204,7 +204,7 @@ class StoredIndex:
         )  # fmt: skip
 
     def blocks(self, dimension: int) -> Iterator[VectorBlock]:
-        """All vectors in file order; DataError if a value is not a vector of numbers."""
+        """Yield all vectors in file order. Raise DataError if a value is not a vector of numbers."""
         for start, lengths, flat in self._table.vectors():
             ends = np.cumsum(lengths)
             fits = lengths == dimension
@@ -226,8 +226,8 @@ class StoredIndex:
         return self._table.integers
 
     def vectors_of_rows(self, numbers: Ints, dimension: int) -> Vectors:
-        """The vectors of the rows with these ascending numbers; shape [n, d], NaN for a vector of a
-        different length.
+        """Return the vectors of the rows with these ascending numbers; shape [n, d], NaN for a vector of a different
+        length.
         """
         parts = [np.zeros((0, dimension), np.float32)]
         for block in self.blocks(dimension) if len(numbers) else ():
@@ -242,7 +242,7 @@ class StoredIndex:
         return int(np.bincount(lengths).argmax())
 
     def find_row_numbers(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
-        """The row of each name that the file has in one of these roles; earlier roles take precedence.
+        """Return the row of each name that the file has in one of these roles; earlier roles take precedence.
 
         `names` are texts, or hashes of texts; the file may have either. An identical text takes precedence over one
         that differs in blanks or line breaks.
@@ -262,13 +262,13 @@ class StoredIndex:
         return {name: number for name, (_, _, number) in best.items()}
 
     def list_roles_and_names(self) -> Iterator[tuple[int, str, str]]:
-        """(number, role, text or hash) of each row that has a text or hash."""
+        """Yield (number, role, text or hash) of each row that has a text or hash."""
         for start, _, names, roles in self._read_rows():
             yield from ((start + at, roles[at], name) for at, name in enumerate(names) if name is not None)
 
 
 def normalise_blanks(text: str) -> str:
-    r"""The text with a single blank for each run of blanks or line breaks.
+    r"""Return the text with a single blank for each run of blanks or line breaks.
 
     >>> normalise_blanks(" a\r\n b ")
     'a b'
@@ -277,7 +277,7 @@ def normalise_blanks(text: str) -> str:
 
 
 def text_sha256(text: str) -> str:
-    """SHA-256 of a text in UTF-8, in hex.
+    """Return the SHA-256 of a text in UTF-8, in hex.
 
     >>> text_sha256("a")[:8]
     'ca978112'
@@ -310,12 +310,12 @@ class StoredVectors:
             raise ModelError(f"{error}") from error
 
     def fingerprint(self) -> str:
-        """A hash of the content of the file, and of the file of texts."""
+        """Return a hash of the content of the file, and of the file of texts."""
         hashes = [self._file_hash(path) for path in (self.source, self.texts) if path]
         return f"stored:{content_hash(ENGINE, *hashes)}"
 
     def about(self) -> dict[str, Json]:
-        """The source of the vectors."""
+        """Return the source of the vectors."""
         return {"vectors": self.source.name}
 
     @cached_property
@@ -354,11 +354,11 @@ class StoredVectors:
         )
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
-        """The texts without a vector in this role."""
+        """Return the texts without a vector in this role."""
         return [text for text in texts if self._find_row(text, role)[0] is None]
 
     def _find_row(self, text: str, role: str | None) -> tuple[int | None, bool]:
-        """The row of a text, None if missing, and whether its text differs in blanks or line breaks."""
+        """Return the row of a text, None if missing, and whether its text differs in blanks or line breaks."""
         exact, loose, _ = self._rows_and_vectors
         roles = ROLES if role is None else (role, "")
         for rows, names, is_loose in (
@@ -371,7 +371,7 @@ class StoredVectors:
         return None, False
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
-        """The vectors of the texts, shape [n, d]; EncoderError if one is missing."""
+        """Return the vectors of the texts, shape [n, d]. Raise EncoderError if one is missing."""
         rows = [self._find_row(text, role) for text in texts]
         if missing := [text for text, (row, _) in zip(texts, rows, strict=True) if row is None]:
             raise EncoderError(
@@ -387,5 +387,5 @@ class StoredVectors:
 
 
 def describe_loose_matches(count: int) -> str:
-    """A sentence that states how many texts were matched to texts that differ in blanks or line breaks."""
+    """Return a sentence that states how many texts were matched to texts that differ in blanks or line breaks."""
     return f"{count:,} texts were matched to texts that differ only in blanks or line breaks"

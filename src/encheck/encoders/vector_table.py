@@ -61,7 +61,9 @@ class VectorTable:
     ids: tuple[str, ...] = ()
 
     def values(self, parts: Sequence[str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-        """(first row, values by part) of some rows at a time; None for a missing value. DataError as for opening."""
+        """Yield (first row, values by part) of some rows at a time, or None for a missing value. DataError as for
+        opening.
+        """
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
             try:
@@ -74,7 +76,7 @@ class VectorTable:
             yield start, by_part
 
     def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
-        """(first row, length of each vector or 0, the vectors' concatenated numbers) of some rows at a time."""
+        """Yield (first row, length of each vector or 0, the vectors' concatenated numbers) of some rows at a time."""
         column, *keys = self.paths["vector"]
         for start, columns in self.read([column]):
             try:
@@ -91,7 +93,7 @@ class VectorTable:
 
 
 def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
-    """The rows of an existing file; DataError names what it lacks, or why its vectors cannot be read."""
+    """Return the rows of an existing file; DataError names what it lacks, or why its vectors cannot be read."""
     ending = file_ending(path)
     ids: tuple[str, ...] = ()
     count: int | None
@@ -154,7 +156,7 @@ def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
 
 
 def _read_llama_index(path: Path) -> list[dict[str, Any]]:
-    """The rows of a vector store of LlamaIndex, whose texts are in a separate file; empty for any other file."""
+    """Return the rows of a vector store of LlamaIndex, whose texts are in a separate file, or [] for any other file."""
     with path.open("rb") as file:
         if b'"embedding_dict"' not in file.read(1_000):
             return []
@@ -168,7 +170,7 @@ def _read_llama_index(path: Path) -> list[dict[str, Any]]:
 def _locate_row_parts(
     path: Path, names: Sequence[str], sample: Sequence[Mapping[str, Any]], *, needs_vectors: bool
 ) -> dict[str, tuple[str, ...]]:
-    """The location of each part of a row that the file has."""
+    """Return the location of each part of a row that the file has."""
     paths: dict[str, tuple[str, ...]] = {name: (name,) for name in ("hash", "role") if name in names}
     if name := next((name for name in ID if name in names), ""):
         paths["id"] = (name,)
@@ -219,7 +221,7 @@ def _values_at_keys(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
 
 
 def _as_object(value: Any) -> dict[str, Any] | None:
-    """The value if it is an object, or the object in its JSON text, such as jsonb in a CSV file; else None."""
+    """Return the value if it is an object, or the object in its JSON text, such as jsonb in a CSV file; else None."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         try:
             value = json.loads(value)
@@ -229,7 +231,7 @@ def _as_object(value: Any) -> dict[str, Any] | None:
 
 
 def _is_certainly_vector(value: Any) -> bool:
-    """Whether a value is certainly a vector: two numbers or more, in a list or as text."""
+    """Return whether a value is certainly a vector: two numbers or more, in a list or as text."""
     if isinstance(value, str):
         try:
             return value[:1] in ("[", "{") and len(_parse_number_list(value)) > 1
@@ -242,7 +244,9 @@ def _is_certainly_vector(value: Any) -> bool:
 
 
 def _concatenate_vectors(values: Any, number_type: str) -> tuple[Ints, Vectors]:
-    """The length of each vector, and their concatenated numbers; ValueError for a value that is not a vector."""
+    """Return the length of each vector, and their concatenated numbers. Raise ValueError for a value that is not a
+    vector.
+    """
     if isinstance(values, np.ndarray):
         if values.ndim != 2 or values.dtype.kind not in "fiu":
             raise ValueError(f"it is an array of shape {values.shape} and type {values.dtype}")
@@ -291,7 +295,7 @@ def _to_float32(numbers: Any) -> Vectors:
 
 
 def _parse_number_list(text: str) -> NDArray[np.float64]:
-    """The numbers of pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
+    """Return the numbers of pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
 
     >>> _parse_number_list("[0.5,2]"), _parse_number_list("{0.5,NULL}")
     (array([0.5, 2. ]), array([0.5, nan]))
@@ -310,7 +314,7 @@ def _parse_number_list(text: str) -> NDArray[np.float64]:
 
 
 def _decode_bytes(text: str) -> bytes | None:
-    """The bytes from PostgreSQL's hex form of bytea or from base64; None for any other text."""
+    """Return the bytes from PostgreSQL's hex form of bytea or from base64, or None for any other text."""
     if text.startswith("\\x"):
         return bytes.fromhex(text[2:])
     if len(text) < 8 or len(text) % 4 or BITS.fullmatch(text) or text[0] in "[{(":
@@ -322,10 +326,10 @@ def _decode_bytes(text: str) -> bytes | None:
 
 
 def _detect_number_type(values: Sequence[Any]) -> str:
-    """The number type of vectors as bytes: the first of float32, float64 and float16 that gives numbers of similar
-    size.
+    """Return the number type of vectors as bytes: the first of float32, float64 and float16 that gives numbers of
+    similar size.
 
-    With the wrong type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
+    With the wrong type, numbers are spread over dozens of powers of ten. Raise ValueError for other bytes.
     """
     decoded = [value if isinstance(value, bytes) else _decode_bytes(value) for value in values
             if isinstance(value, bytes | str)]  # fmt: skip
@@ -377,7 +381,7 @@ def _open_parquet_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
 
 
 def _open_numpy_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
-    """An array of vectors, a structured array, or the arrays of an .npz file; rejects pickled objects."""
+    """Return an array of vectors, a structured array, or the arrays of an .npz file; rejects pickled objects."""
     try:
         if file_ending(path) == ".npz":
             with zipfile.ZipFile(path) as file:

@@ -72,7 +72,7 @@ class TextGenerator:
         return pick_devices(self.device)[:1]
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The generated text for each text, from the store if it is there."""
+        """Return the generated text for each text, from the store if it is there."""
         distinct = list(dict.fromkeys(texts))
         written = self._read_stored(distinct)
         if missing := [text for text in distinct if text not in written]:
@@ -102,7 +102,7 @@ class TextGenerator:
         return {keys[key]: blob.decode("utf-8") for key, blob in blobs.items()}
 
     def _generate(self, texts: Sequence[str]) -> dict[str, str]:
-        """The generated text for each text; empty if it has no token, or more than the model has positions."""
+        """Return the generated text for each text, or {} if it has no token, or more than the model has positions."""
         import torch
 
         every: dict[str, str] = {}
@@ -126,11 +126,11 @@ class TextGenerator:
         return every
 
     def new_tokens(self, tokens: Any, _padded: Any) -> Any:
-        """The generated tokens in the output of `generate`."""
+        """Return the generated tokens in the output of `generate`."""
         return tokens
 
     def clean_text(self, text: str) -> str:
-        """The text in its final form: one line, single blanks."""
+        """Return the text in its final form: one line, single blanks."""
         return " ".join(text.split())
 
     @cached_property
@@ -173,7 +173,7 @@ class ContinuationGenerator(TextGenerator):
     settings: ClassVar[Mapping[str, Any]] = {"max_new_tokens": reserved, "no_repeat_ngram_size": 3}
 
     def new_tokens(self, tokens: Any, padded: Any) -> Any:
-        """The tokens after the prompt."""
+        """Return the tokens after the prompt."""
         return tokens[:, padded["input_ids"].shape[1] :]
 
     def clean_text(self, text: str) -> str:
@@ -198,15 +198,15 @@ class BackTranslator:
         self.there, self.back = there, back
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The back-translation of each text."""
+        """Return the back-translation of each text."""
         return self.back(self.there(texts))
 
 
 def make_back_translator(spec: str, **options: Any) -> BackTranslator:
-    """The translators that `--back-translate` names: a language (the Marian models to it and back), or two models by
-    comma.
+    """Return the translators that `--back-translate` names: a language (the Marian models to it and back), or two
+    models by comma.
 
-    UsageError for any other value.
+    Raise UsageError for any other value.
     """
     there, comma, back = spec.partition(",")
     if not comma and spec.isalpha():

@@ -71,7 +71,7 @@ class English:
         return load_lexicon(self.lexicon_name)
 
     def parse(self, text: str) -> Parse:
-        """The parse of a text; if it is not known yet, notes the text and raises MissingParses."""
+        """Return the parse of a text; if it is not known yet, notes the text and raises MissingParses."""
         self._is_used = True
         result = self._parses.get(text)
         if result is None:
@@ -106,11 +106,11 @@ class English:
         return result
 
     def tags(self, text: str) -> Tagged:
-        """Words and tags of a text; if they are not known yet, notes the text and raises MissingParses."""
+        """Return words and tags of a text; if they are not known yet, notes the text and raises MissingParses."""
         return self.tags_of_texts([text])[0]
 
     def tags_of_texts(self, texts: Sequence[str]) -> list[Tagged]:
-        """Words and tags of each text; notes all unknown texts, then raises MissingParses."""
+        """Return words and tags of each text; notes all unknown texts, then raises MissingParses."""
         if unknown := [text for text in texts if text not in self._tags]:
             self._untagged.update(dict.fromkeys(unknown))
             raise MissingParses
@@ -149,7 +149,7 @@ class English:
     def _load_or_compute(
         self, kind: Kind, texts: list[str], compute: Callable[[list[str]], dict[str, bytes]]
     ) -> dict[str, bytes]:
-        """The stored values of these texts; missing ones are computed under the lock and stored."""
+        """Return the stored values of these texts; missing ones are computed under the lock and stored."""
         if not texts:
             return {}
         if self.store is None:
@@ -183,7 +183,7 @@ class English:
             self.clear_memory()
 
     def describe(self) -> LanguageResources:
-        """The resources that made the variants, for results."""
+        """Return the resources that made the variants, for results."""
         recipe = self.recipe
         return LanguageResources(
             version("encheck"), self.pipeline.label, self.pipeline.fingerprint, self.lexicon.fingerprint(),
