@@ -423,8 +423,7 @@ class DamagedError(EncheckError):
 
 
 def read_external_locations(file: Path) -> list[str]:
-    """Return the sorted names of the files that hold this model's tensors. Raise ModelError if it is not an ONNX model.
-    """
+    """Return the sorted names of the files that hold this model's tensors. Raise ModelError if it is not an ONNX model."""
     names: set[str] = set()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
