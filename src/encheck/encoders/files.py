@@ -101,7 +101,10 @@ def read_json_value(path: Path, key: str, kind: type[Any]) -> Any:
 
 
 def read_json_number(path: Path, key: str) -> float | None:
-    """Return the number under a key of a JSON file, or None if it is missing. Raise ModelError if it is not a number."""
+    """Return the number under a key of a JSON file, or None if it is missing.
+
+    Raise ModelError if the value is not a number.
+    """
     number = read_json(path, dict).get(key)
     if number is None:
         return None

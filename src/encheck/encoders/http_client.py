@@ -162,7 +162,10 @@ class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned in
 
     @property
     def is_about_size(self) -> bool:
-        """Whether the server might accept fewer or shorter texts: status 413, or 400 or 422 with a message about size."""
+        """Whether the server might accept fewer or shorter texts.
+
+        That is so for status 413, and for 400 and 422 with a message about size.
+        """
         return self.status == 413 or (self.status in (400, 422) and is_size_complaint(self.message))
 
 
@@ -279,9 +282,7 @@ class Client:
 
     @property
     def proxy_note(self) -> str:
-        """Return the proxy for requests and where it is set, without its password, for messages; "" if there is no
-        proxy.
-        """
+        """The proxy for requests and where it is set, without its password, for messages; "" if there is no proxy."""
         parts = urllib.parse.urlsplit(self.url)
         proxy = urllib.request.getproxies().get(parts.scheme)
         if not proxy or urllib.request.proxy_bypass(parts.netloc):

@@ -1,4 +1,7 @@
-"""Turn the value of `--model` (a name, a folder, a file or a hub id) into a model under test, and find its base model."""
+"""Turn the value of `--model` into a model under test, and find its base model.
+
+The value is a name, a folder, a file or a hub id.
+"""
 
 from __future__ import annotations
 
@@ -338,7 +341,10 @@ def locate_weights(config: ModelConfig) -> tuple[bool, str]:
 
 
 def find_base_model(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
-    """Return the first base model that is available locally, or None: its label, its entry and the file that names it."""
+    """Return the first base model that is available locally, or None.
+
+    The result is its label, its entry and the file that names it.
+    """
     for name, file in list_base_model_names(folder):
         for place in (Path(name), folder / name):  # as written, or next to the checkpoint's files
             with suppress(OSError, ModelError):

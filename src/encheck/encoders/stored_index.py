@@ -1,9 +1,9 @@
-"""A stored index on disk, and vectors that are looked up in one by text: `--model=vectors:FILE`.
+"""Read a stored index from disk, and look up the vectors in it by text: `--model=vectors:FILE`.
 
-`StoredVectors` looks vectors up by text and refuses a file with a fault. An audit looks for faults, and an index may be
-larger than memory: `StoredIndex` reads a block at a time, and keeps rows whose vector is missing, of a different length
-or not finite. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex); `role` (query,
-document or empty) distinguishes two vectors of one text.
+`StoredVectors` looks up vectors by text and refuses a file with a fault. `StoredIndex` is for audits, which look for
+faults in an index that may be larger than memory. It reads a block at a time, and keeps rows whose vector is missing,
+not finite or of a different length. Instead of a text, a row may have its `hash` (SHA-256 of the text in UTF-8, in
+hex). `role` (query, document or empty) distinguishes two vectors of one text.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ log = logging.getLogger("encheck")
 
 @dataclass(frozen=True)
 class VectorBlock:
-    """Consecutive rows from `start`: `vectors` [n, d], NaN for a row of a different length, and each vector's length.
+    """Consecutive rows of an index.
 
-    A row without a vector has length 0. `others` has the vectors of a different length by their position in the block.
+    `start` is the number of the first row. `vectors` has shape [n, d], with NaN in rows whose vector has a different
+    length. `lengths` has the length of each vector, 0 for a row without one. `others` maps positions in the block to
+    the vectors of a different length.
     """
 
     start: int
@@ -53,7 +55,11 @@ class VectorBlock:
 
 @dataclass(frozen=True)
 class IndexRow:
-    """One row: its id (the column `id`, else its number from 0), its text or hash (None if empty), and its role."""
+    """One row of an index.
+
+    `id` is the value in the column `id`, or else the row's number from 0. `name` is the row's text or hash, None if
+    empty.
+    """
 
     id: str
     name: str | None
@@ -61,10 +67,11 @@ class IndexRow:
 
 
 class StoredIndex:
-    """The rows of a file that `open_vector_table` reads; `texts` is a file that has their texts by id, or by row.
+    """The rows of a file that `open_vector_table` can read.
 
-    Two texts that differ only in blanks or line breaks count as one: `loosely_matched_names` holds the names of those
-    lookups. DataError if the file cannot be read, if two rows share an id, or if a role is unknown.
+    `texts` is a file that has the texts of the rows by id or by row. Texts that differ only in blanks or line breaks
+    are treated as equal: `loosely_matched_names` holds the names that were found that way. Raise DataError if the file
+    cannot be read, if two rows share an id, or if a role is unknown.
     """
 
     def __init__(self, source: Path, *, texts: Path | None = None) -> None:
@@ -85,7 +92,7 @@ class StoredIndex:
 
     @cached_property
     def named_by(self) -> Literal["text", "hash"] | None:
-        """Whether rows have texts, or hashes of texts."""
+        """ "text" if rows have texts, "hash" if they have hashes of texts, or None."""
         if self.texts:
             return "text"
         return next((name for name in ("text", "hash") if name in self._table.paths), None)
@@ -112,7 +119,7 @@ class StoredIndex:
         return count
 
     def _read_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
-        """Yield (first row, ids, texts or hashes, roles) of some rows at a time, or None for an empty text."""
+        """Yield (first row, ids, texts or hashes, roles) of some rows at a time. Empty texts are None."""
         texts_by_id = self._texts_by_id
         parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
@@ -147,7 +154,7 @@ class StoredIndex:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Notes about the texts in the other file. Raise DataError if it does not have a text for any of these rows."""
+        """Notes about the texts in the other file. Raises DataError if that file has no text for any of these rows."""
         texts_by_id = self._texts_by_id
         if texts_by_id is None:
             return ()
@@ -185,15 +192,16 @@ class StoredIndex:
         return rows
 
     def _comparison_key(self, name: str | None, *, as_hash: bool) -> str | None:
-        """Return a text or hash in the form to compare: a hash unchanged; a text as a hash if the other side has
-        hashes, else with normalised blanks.
+        """Return a text or hash in the form in which it is compared.
+
+        A hash stays unchanged. A text is hashed if the other file has hashes. Otherwise its blanks are normalised.
         """
         if name is None or self.named_by == "hash":
             return name
         return text_sha256(name) if as_hash else normalise_blanks(name)
 
     def shared_row_numbers(self, other: StoredIndex) -> Ints:
-        """Return the row numbers of the texts that the other file also has, and of rows without a text."""
+        """Return the numbers of rows whose text is also in the other file, and of rows without a text."""
         as_hash = "hash" in (self.named_by, other.named_by)
         names = {
             other._comparison_key(name, as_hash=as_hash) for _, _, some, _ in other._read_rows() for name in some
@@ -226,8 +234,9 @@ class StoredIndex:
         return self._table.integers
 
     def vectors_of_rows(self, numbers: Ints, dimension: int) -> Vectors:
-        """Return the vectors of the rows with these ascending numbers; shape [n, d], NaN for a vector of a different
-        length.
+        """Return the vectors of the rows with these numbers, shape [n, d].
+
+        The numbers must be in ascending order. A vector of a different length is NaN.
         """
         parts = [np.zeros((0, dimension), np.float32)]
         for block in self.blocks(dimension) if len(numbers) else ():
@@ -237,15 +246,15 @@ class StoredIndex:
 
     @cached_property
     def dimension(self) -> int:
-        """The most frequent length of the first vectors; 0 without rows."""
+        """The most frequent length of the first vectors, or 0 if there are no rows."""
         lengths = next((lengths for _, lengths, _ in self._table.vectors()), np.zeros(1, np.intp))
         return int(np.bincount(lengths).argmax())
 
     def find_row_numbers(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
-        """Return the row of each name that the file has in one of these roles; earlier roles take precedence.
+        """Return name -> row number, for each name that the file has in one of these roles.
 
-        `names` are texts, or hashes of texts; the file may have either. An identical text takes precedence over one
-        that differs in blanks or line breaks.
+        Earlier roles take precedence. `names` are texts or hashes of texts, and so are those in the file. An identical
+        text takes precedence over one that differs in blanks or line breaks.
         """
         as_hash = are_hashes or self.named_by == "hash"
         wanted: dict[str, list[str]] = {}
@@ -268,7 +277,7 @@ class StoredIndex:
 
 
 def normalise_blanks(text: str) -> str:
-    r"""Return the text with a single blank for each run of blanks or line breaks.
+    r"""Return the text with each run of blanks or line breaks replaced by a single blank.
 
     >>> normalise_blanks(" a\r\n b ")
     'a b'
@@ -286,9 +295,10 @@ def text_sha256(text: str) -> str:
 
 
 class StoredVectors:
-    """Looks vectors up and computes none. Without a role it prefers a vector without one, else a query's.
+    """An encoder that looks up vectors and computes none.
 
-    The option `texts` names a file that has the texts by id.
+    Without a role, it prefers a vector that has no role, and otherwise uses a query's vector. The option `texts` names
+    a file that has the texts by id.
     """
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:  # noqa: ARG002
@@ -303,7 +313,7 @@ class StoredVectors:
 
     @cached_property
     def index(self) -> StoredIndex:
-        """The rows of the file; ModelError explains a fault."""
+        """The rows of the file. A ModelError explains a fault."""
         try:
             return StoredIndex(self.source, texts=self.texts)
         except DataError as error:
@@ -320,7 +330,7 @@ class StoredVectors:
 
     @cached_property
     def _rows_and_vectors(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
-        """The row of each role and name, the same for texts with normalised blanks, and the vectors, shape [n, d]."""
+        """The rows by role and name, the same for texts with normalised blanks, and the vectors, shape [n, d]."""
         index = self.index
         try:
             should = f"{index.source} should hold {COLUMNS}, but"
@@ -348,7 +358,7 @@ class StoredVectors:
 
     @property
     def texts_with_vector(self) -> list[str]:
-        """The texts that have a vector, in the order of the rows; empty for a file that holds hashes."""
+        """The texts that have a vector, in the order of the rows. Empty for a file that holds hashes."""
         return (
             list(dict.fromkeys(name for _, name in self._rows_and_vectors[0])) if self.index.named_by == "text" else []
         )
@@ -358,7 +368,7 @@ class StoredVectors:
         return [text for text in texts if self._find_row(text, role)[0] is None]
 
     def _find_row(self, text: str, role: str | None) -> tuple[int | None, bool]:
-        """Return the row of a text, None if missing, and whether its text differs in blanks or line breaks."""
+        """Return the row of a text, or None, and whether the row's text differs in blanks or line breaks."""
         exact, loose, _ = self._rows_and_vectors
         roles = ROLES if role is None else (role, "")
         for rows, names, is_loose in (
@@ -387,5 +397,5 @@ class StoredVectors:
 
 
 def describe_loose_matches(count: int) -> str:
-    """Return a sentence that states how many texts were matched to texts that differ in blanks or line breaks."""
+    """Return a sentence that says how many texts were matched to texts that differ in blanks or line breaks."""
     return f"{count:,} texts were matched to texts that differ only in blanks or line breaks"

@@ -1,9 +1,8 @@
-"""Reads files of vectors as databases and libraries write them: finds the parts of a row, and reads some rows at a
-time.
+"""Read files of vectors as databases and libraries write them.
 
-Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`, LlamaIndex's vector store), CSV, TSV, and .npy
-or .npz with ids. A vector is a list, an array, pgvector's or PostgreSQL's text, or the bytes of float32, float64 or
-float16.
+Formats are Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`, LlamaIndex's vector store), CSV,
+TSV, and .npy or .npz with ids. A vector is a list, an array, the text form of pgvector or PostgreSQL, or the bytes of
+float32, float64 or float16. The module finds the parts of a row and reads some rows at a time.
 """
 
 from __future__ import annotations
@@ -46,10 +45,11 @@ REMEDY = "Remedy: write the vectors as lists of numbers"
 
 @dataclass(frozen=True)
 class VectorTable:
-    """The rows of a file. `paths` has the column of each part of a row, and the keys to it inside the column.
+    """The rows of a file of vectors.
 
-    Parts are id, text, hash, role and vector. `count` is known if that requires reading no row. `integers` is true for
-    vectors stored as integers. `number_type` is the type of vectors stored as bytes. `ids` are from a separate file.
+    `paths` maps each part of a row (id, text, hash, role, vector) to its column and the keys inside it. `count` is the
+    number of rows, if known without reading any. `integers` is true if vectors are stored as integers. `number_type` is
+    the type of vectors stored as bytes. `ids` are those from a separate file.
     """
 
     source: Path
@@ -61,8 +61,9 @@ class VectorTable:
     ids: tuple[str, ...] = ()
 
     def values(self, parts: Sequence[str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-        """Yield (first row, values by part) of some rows at a time, or None for a missing value. DataError as for
-        opening.
+        """Yield (first row, values by part) for some rows at a time. A missing value is None.
+
+        Raise DataError as `open_vector_table` does.
         """
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
@@ -76,7 +77,10 @@ class VectorTable:
             yield start, by_part
 
     def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
-        """Yield (first row, length of each vector or 0, the vectors' concatenated numbers) of some rows at a time."""
+        """Yield (first row, lengths, numbers) for some rows at a time.
+
+        `lengths` has the length of each vector, 0 if missing. `numbers` are the concatenated vectors.
+        """
         column, *keys = self.paths["vector"]
         for start, columns in self.read([column]):
             try:
@@ -93,7 +97,10 @@ class VectorTable:
 
 
 def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
-    """Return the rows of an existing file; DataError names what it lacks, or why its vectors cannot be read."""
+    """Return the rows of an existing file.
+
+    Raise a DataError that says what the file lacks, or why its vectors cannot be read.
+    """
     ending = file_ending(path)
     ids: tuple[str, ...] = ()
     count: int | None
@@ -156,7 +163,7 @@ def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
 
 
 def _read_llama_index(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a vector store of LlamaIndex, whose texts are in a separate file, or [] for any other file."""
+    """Return the rows of a LlamaIndex vector store, whose texts are in a separate file, or [] for any other file."""
     with path.open("rb") as file:
         if b'"embedding_dict"' not in file.read(1_000):
             return []
@@ -221,7 +228,7 @@ def _values_at_keys(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
 
 
 def _as_object(value: Any) -> dict[str, Any] | None:
-    """Return the value if it is an object, or the object in its JSON text, such as jsonb in a CSV file; else None."""
+    """Return the value if it is an object, the object in its JSON text (such as jsonb in a CSV file), or None."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         try:
             value = json.loads(value)
@@ -231,7 +238,7 @@ def _as_object(value: Any) -> dict[str, Any] | None:
 
 
 def _is_certainly_vector(value: Any) -> bool:
-    """Return whether a value is certainly a vector: two numbers or more, in a list or as text."""
+    """Return whether a value can only be a vector: two or more numbers, in a list or as text."""
     if isinstance(value, str):
         try:
             return value[:1] in ("[", "{") and len(_parse_number_list(value)) > 1
@@ -244,8 +251,9 @@ def _is_certainly_vector(value: Any) -> bool:
 
 
 def _concatenate_vectors(values: Any, number_type: str) -> tuple[Ints, Vectors]:
-    """Return the length of each vector, and their concatenated numbers. Raise ValueError for a value that is not a
-    vector.
+    """Return the length of each vector, and the vectors' concatenated numbers.
+
+    Raise ValueError for a value that is not a vector.
     """
     if isinstance(values, np.ndarray):
         if values.ndim != 2 or values.dtype.kind not in "fiu":
@@ -295,7 +303,7 @@ def _to_float32(numbers: Any) -> Vectors:
 
 
 def _parse_number_list(text: str) -> NDArray[np.float64]:
-    """Return the numbers of pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
+    """Return the numbers in pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
 
     >>> _parse_number_list("[0.5,2]"), _parse_number_list("{0.5,NULL}")
     (array([0.5, 2. ]), array([0.5, nan]))
@@ -314,7 +322,7 @@ def _parse_number_list(text: str) -> NDArray[np.float64]:
 
 
 def _decode_bytes(text: str) -> bytes | None:
-    """Return the bytes from PostgreSQL's hex form of bytea or from base64, or None for any other text."""
+    """Return the bytes in PostgreSQL's hex form of bytea or in base64, or None for any other text."""
     if text.startswith("\\x"):
         return bytes.fromhex(text[2:])
     if len(text) < 8 or len(text) % 4 or BITS.fullmatch(text) or text[0] in "[{(":
@@ -326,10 +334,10 @@ def _decode_bytes(text: str) -> bytes | None:
 
 
 def _detect_number_type(values: Sequence[Any]) -> str:
-    """Return the number type of vectors as bytes: the first of float32, float64 and float16 that gives numbers of
-    similar size.
+    """Return the number type of vectors stored as bytes.
 
-    With the wrong type, numbers are spread over dozens of powers of ten. Raise ValueError for other bytes.
+    It is the first of float32, float64 and float16 that gives numbers of similar size. With the wrong type, numbers are
+    spread over dozens of powers of ten. Raise ValueError if none fits.
     """
     decoded = [value if isinstance(value, bytes) else _decode_bytes(value) for value in values
             if isinstance(value, bytes | str)]  # fmt: skip
@@ -381,7 +389,7 @@ def _open_parquet_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
 
 
 def _open_numpy_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
-    """Return an array of vectors, a structured array, or the arrays of an .npz file; rejects pickled objects."""
+    """Open an array of vectors, a structured array, or the arrays of an .npz file. Pickled objects are rejected."""
     try:
         if file_ending(path) == ".npz":
             with zipfile.ZipFile(path) as file:

@@ -31,7 +31,7 @@ Condition = Callable[[Parse, int], bool]
 
 
 def strip_subtype(dep: str) -> str:
-    """The relation without its subtype."""
+    """Return the relation without its subtype."""
     return dep.partition(":")[0]
 
 
@@ -53,7 +53,7 @@ def _has_object(parse: Parse, at: int) -> bool:
 
 
 def _is_missing_object(parse: Parse, at: int) -> bool:
-    """Whether a verb heads a relative clause whose subject is a different word: "the game (that) they won".
+    """Return whether a verb heads a relative clause whose subject is a different word: "the game (that) they won".
 
     The missing word is taken to be its object, unless a relative adverb opens the clause ("where they won"), or a
     following infinitive may govern it ("what they want to say").
@@ -66,7 +66,7 @@ def _is_missing_object(parse: Parse, at: int) -> bool:
 
 
 def _has_prepositional_phrase(parse: Parse, at: int) -> bool:
-    """Whether a prepositional phrase follows: for a verb anywhere in the clause, otherwise right after the word.
+    """Return whether a prepositional phrase follows: for a verb anywhere in the clause, otherwise right after the word.
 
     A date or time after a verb does not count, since any verb can have it.
     """
@@ -190,7 +190,7 @@ class Requirements(NamedTuple):
     conditions: tuple[Condition, ...]
 
     def are_met(self, parse: Parse, at: int) -> bool:
-        """Whether the token at `at` meets the requirements."""
+        """Return whether the token at `at` meets the requirements."""
         if parse.dependent_relations[at] & self.refused:
             return False
         for condition in self.conditions:  # noqa: SIM110 - asked of every place, and this is faster
@@ -201,7 +201,8 @@ class Requirements(NamedTuple):
 
 @cache
 def parse_requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
-    """Return the requirements of a substitute of this part of speech with these flags; ValueError for an unknown flag.
+    """Return the requirements of a substitute of this part of speech with these flags. Raise ValueError for an unknown
+    flag.
 
     Without `inf` a verb may not have an infinitive, without `grad` an adjective or adverb may not be compared or
     intensified; a verb with two objects is never replaced. Without a part of speech, only the flags' requirements.

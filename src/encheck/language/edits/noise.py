@@ -54,7 +54,7 @@ TYPOS = ("keyboard", "transposition", "missing")  # kinds
 
 
 def list_typos(word: str, kind: str) -> Iterator[str]:
-    """All typing errors of a kind in a word, none of them in its first letter."""
+    """Yield all typing errors of a kind in a word, none of them in its first letter."""
     for i in range(1, len(word) - (kind != "keyboard")):
         head, letter, rest = word[:i], word[i], word[i + 1 :]
         if kind == "keyboard":
@@ -66,7 +66,7 @@ def list_typos(word: str, kind: str) -> Iterator[str]:
 
 
 def draw_typo(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
-    """A typing error of this kind in a lower-case word, or None.
+    """Return a typing error of this kind in a lower-case word, or None.
 
     It is not a word, and no other common word is as near to it.
 
@@ -82,19 +82,19 @@ def draw_typo(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None
 
 @lru_cache(maxsize=50_000)
 def is_recognisable_typo(lexicon: Lexicon, slip: str, word: str) -> bool:
-    """Whether the error is recognisable: it is not a word itself, and no other common word is as near."""
+    """Return whether the error is recognisable: it is not a word itself, and no other common word is as near."""
     if slip == word or is_known_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
     return not _resembles_another_word(slip, word)
 
 
 def is_known_word(lexicon: Lexicon, word: str) -> bool:
-    """Whether the lexicon has the word in any form, or its treebank contains it."""
+    """Return whether the lexicon has the word in any form, or its treebank contains it."""
     return bool(lexicon.word_count(word)) or any(lexicon.base_forms(word, pos) for pos in PARTS)
 
 
 def _resembles_another_word(slip: str, word: str) -> bool:
-    """Whether a letter added, removed or changed, or two swapped, makes the error another common word."""
+    """Return whether a letter added, removed or changed, or two swapped, makes the error another common word."""
     forms, by_gap = EmbeddedLexicon.shared().treebank.forms, _index_words_by_gap()
     own = (word,)
     for i in range(len(slip)):
@@ -112,7 +112,7 @@ def _resembles_another_word(slip: str, word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _index_words_by_gap() -> dict[str, tuple[str, ...]]:
-    """The common words by their patterns with one letter as a gap."""
+    """Return the common words by their patterns with one letter as a gap."""
     result: dict[str, tuple[str, ...]] = {}
     for word in EmbeddedLexicon.shared().treebank.forms:
         for i, letter in enumerate(word):
@@ -123,7 +123,7 @@ def _index_words_by_gap() -> dict[str, tuple[str, ...]]:
 
 
 def find_typable_tokens(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
-    """The tokens that may be mistyped: known lower-case words of five letters or more.
+    """Return the tokens that may be mistyped: known lower-case words of five letters or more.
 
     Not in names, addresses, code and fixed expressions, and not joined to a neighbour.
     """
@@ -146,13 +146,13 @@ def find_typable_tokens(parse: Parse, lexicon: Lexicon, expressions: Expressions
 
 
 def _is_name_in_lexicon(lexicon: Lexicon, word: str) -> bool:
-    """Whether the lexicon writes the noun with a capital: a name, in a text without capitals."""
+    """Return whether the lexicon writes the noun with a capital: a name, in a text without capitals."""
     first = lexicon.senses(word, "n")[:1]
     return any(word not in sense.lemmas and word.capitalize() in sense.lemmas for sense in first)
 
 
 def _is_joined_to_neighbour(parse: Parse, at: int) -> bool:
-    """Whether a letter, a hyphen or the like touches the token: "data-set", "file.name"."""
+    """Return whether a letter, a hyphen or the like touches the token: "data-set", "file.name"."""
     before, after = parse.text[: parse.starts[at]][-1:], parse.text[parse.ends[at] :][:2]
     if before.isalnum() or (before and before in JOINERS):
         return True
@@ -238,7 +238,7 @@ def _find_content_words(text: str) -> Iterator[re.Match[str]]:
 
 
 def find_capital_edits(text: str) -> Iterator[NotationEdit]:
-    """Words of four letters or more capitalised, as in a title."""
+    """Yield words of four letters or more capitalised, as in a title."""
     for result in _find_content_words(text):
         yield NotationEdit(((result.start(), result.start() + 1, result[0][0].upper()),), 1)
 
@@ -255,7 +255,7 @@ def find_markup_edits(text: str) -> Iterator[NotationEdit]:
 
 
 def find_emoji_edits(text: str) -> Iterator[NotationEdit]:
-    """An emoji that points at the text before it, or one after it."""
+    """Yield an emoji that points at the text before it, or one after it."""
     end = len(text)
     for sign in EMOJI:
         yield NotationEdit(((0, 0, f"{sign} "),), 2)
@@ -273,7 +273,7 @@ ONE_PER_TEXT = frozenset(["markup", "emoji"])  # one per text, since a second on
 
 
 def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:
-    """Choose edits of this kind that change so many characters, outside addresses and code; None if impossible.
+    """Choose edits of this kind that change so many characters, outside addresses and code, or None if impossible.
 
     >>> from random import Random
     >>> choose_notation_edits("A café", "accents", 1, Random(0))
@@ -297,7 +297,7 @@ def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple
 
 @lru_cache(maxsize=16)  # sizes are tried in turn
 def _find_notation_edits(text: str, kind: str) -> tuple[NotationEdit, ...]:
-    """The possible edits of this kind in a text, outside addresses and code."""
+    """Return the possible edits of this kind in a text, outside addresses and code."""
     taken = find_unedited_spans(text)
     return tuple(
         unit

@@ -118,7 +118,7 @@ def singular_unit_name(name: str) -> str:
 
 
 def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
+    """Return a number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
     text, gap, word = match["number"], match["gap"], match["unit"]
     name = unit_names()[word]
     count = value_of_number_words(text) if text[0].isalpha() else None
@@ -185,7 +185,7 @@ def _write_with_unit(write: Write, long: str, value: Fraction) -> str:
 
 
 def _is_natural_in_smaller_unit(value: Fraction, name: str, spot: NumberPlace, *, is_wordy: bool) -> bool:
-    """Whether the amount is also natural in the smaller unit."""
+    """Return whether the amount is also natural in the smaller unit."""
     kind = UNITS[name]
     if (
         value > kind.most
@@ -213,7 +213,7 @@ def _make_smaller_unit_writer(name: str, word: str) -> Write:
 
 
 def read_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """An amount of money with its sign: $40, £2.5m."""
+    """Return an amount of money with its sign: $40, £2.5m."""
     value, style = parse_digits(match["number"])
     is_coded = spot.previous_word.isupper() and len(spot.previous_word) <= 3 and spot.previous_word != "I"
     if is_coded or spot.word_after() in SAID.values():
@@ -240,7 +240,7 @@ def read_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _money_in_words(value: Fraction, style: NumberStyle, currency: str) -> list[NumberForm]:
-    """The amount in words."""
+    """Return the amount in words."""
     if style.decimals == 2 and not style.scale and value < MAX_DOLLARS_AND_CENTS:
         return [NumberForm("words", partial(_dollars_and_cents, currency))]
     words = None if style.decimals else make_spoken_writer(value, style)
@@ -260,7 +260,7 @@ def _money_before_noun(
 
 
 def read_money_with_sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """An amount with its sign after it: 50 $, 20€."""
+    """Return an amount with its sign after it: 50 $, 20€."""
     value, style = parse_digits(match["number"])
     sign, gap = match["sign"], match["gap"]
 
@@ -274,7 +274,7 @@ def read_money_with_sign_behind(match: re.Match[str], spot: NumberPlace) -> Ment
 
 
 def _dollars_and_cents(currency: str, value: Fraction) -> str:
-    """Dollars and cents in words: "four dollars and fifty cents"; ValueError if either is zero."""
+    """Dollars and cents in words: "four dollars and fifty cents". Raise ValueError if either is zero."""
     large, small = divmod(value * 100, 100)
     if large < 2 or small < 2:
         raise ValueError(f"{value} is not said in two parts")
