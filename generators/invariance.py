@@ -1,4 +1,4 @@
-"""Edits of the form only: lower case, spacing as after copying from a page, contractions."""
+"""Edits that change only the form: lower case, spacing as after copying from a page, contractions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def casing(group: Group, *, level: int, rng: Random, english: English) -> Varian
 
 @listed_generator(1)
 def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """Return the sentence with its contractions written in full, or contracted if it has none; or why there is no
-    variant.
-    """
+    """Return the sentence with its contractions expanded, or contracted if it has none, or why there is no variant."""
     if left := "" if group.variants else why_not_edited(group.source):
         return left
     edits = tuple(find_contraction_edits(group.source))
@@ -38,7 +36,7 @@ def contraction(group: Group, *, level: int, rng: Random, english: English) -> V
 
 @listed_generator(1)
 def spacing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """Return the sentence with one space doubled and one at the end, or why there is no variant."""
+    """Return the sentence with one space doubled and one added at the end, or why there is no variant."""
     blanks = [m.start() for m in re.finditer(r"(?<=\S) (?=\S)", group.source)]
     if not blanks:
         return "one word"
