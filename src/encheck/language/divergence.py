@@ -47,7 +47,7 @@ def tokenise(text: str) -> tuple[str, ...]:
 
 
 def _tokenise_lower_case(text: str) -> tuple[str, ...]:
-    """Return the tokens of a lower-cased text, word by word if no rule needs more context."""
+    """Return the tokens of a lower-cased text. If no rule needs more context, tokenise word by word."""
     chunks = text.split()
     if len(chunks) < 2 or CONTEXT_DEPENDENT.search(text) or CLOSING.fullmatch(chunks[-1]):
         return _run_tokenizer(text)
@@ -96,10 +96,11 @@ def jensen_shannon_divergence_uncached(first: Sequence[str], second: Sequence[st
 
 
 def token_divergence(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
-    """Return (KL(p||m) + KL(q||m)) / 2 of relative frequencies p and q, with m = (p + q) / 2; shape [n].
+    """Return (KL(p||m) + KL(q||m)) / 2 of relative frequencies p and q, with m = (p + q) / 2, shape [n].
 
     Base 2, no smoothing, no square root (Lin 1991; Peinelt et al. 2019, section 3, and the authors' code). Their code
-    has no value for a text without tokens; here it is 1 against a text with tokens and 0 against a text without tokens.
+    has no value for a text without tokens. Here the value is 1 against a text with tokens, and 0 against a text without
+    tokens.
     """
     if len(first) != len(second):
         raise UsageError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")
@@ -129,7 +130,7 @@ def _count_tokens(flat: NDArray[np.int32], begins: NDArray[np.int64], width: int
 
 
 def _divergence_of_counts(first: Any, second: Any) -> Values:
-    """H(m) - (H(p) + H(q)) / 2, an equivalent form of the definition."""
+    """Return H(m) - (H(p) + H(q)) / 2, which equals the definition."""
     p, q = _relative_frequencies(first), _relative_frequencies(second)
     result = _row_entropy((p + q) / 2) - (_row_entropy(p) + _row_entropy(q)) / 2
     empty = np.array([table.sum(axis=1) == 0 for table in (first, second)])

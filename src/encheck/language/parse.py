@@ -18,7 +18,8 @@ RELATIONS = (
 
 
 def relation_bits(*deps: str) -> int:
-    """Return the bits of these relations in `Parse.dependent_relations`. Raise ValueError for a relation without one.
+    """Return the bits of these relations in `Parse.dependent_relations`. Raise ValueError for a relation
+    without a bit.
     """
     return sum(1 << RELATIONS.index(dep) for dep in set(deps))
 
@@ -137,7 +138,7 @@ def parse_from_spacy(doc: Doc, text: str) -> Parse:
 
 
 def intern_strings(column: Iterable[str]) -> tuple[str, ...]:
-    """Return the column with shared objects for equal strings of all parses, which is smaller and faster."""
+    """Return the column with one shared object for equal strings of all parses, which saves memory and time."""
     return tuple(map(intern, column))
 
 

@@ -105,7 +105,7 @@ class Predicate:
 
 
 def find_deniable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
-    """Return the predicates that can be denied, or whose negation can be removed, in order; or the reason for none."""
+    """Return the predicates that can be denied or whose negation can be removed, in order, or why there are none."""
     reasons: list[str] = []
     deniable = []
     for at in range(len(parse)):
@@ -172,7 +172,7 @@ def subject_agreement(predicate: Predicate) -> str:
 
 
 def _why_not_denied(predicate: Predicate) -> str:
-    """Return the reason against denying the predicate, or against removing its negation; otherwise ""."""
+    """Return why the predicate cannot be denied, or its negation not removed; "" if that is possible."""
     parse, at, finite, negation, subject = (
         predicate.parse,
         predicate.head,
@@ -257,7 +257,9 @@ def _why_not_denied(predicate: Predicate) -> str:
 
 
 def _has_doubtful_form(predicate: Predicate) -> bool:
-    """Return whether the verb lacks the form, or the subject does not agree with it: probably a tagging error."""
+    """Return whether this is probably a tagging error: the verb lacks the form, or the subject does not agree
+    with it.
+    """
     parse, at = predicate.parse, predicate.finite
     if not predicate.base:
         word = FULL.get(parse.lowers[at], parse.lowers[at])
@@ -367,7 +369,9 @@ LINK = "a word ties the statement to another one"
 
 
 def why_denial_clashes(predicate: Predicate) -> str:
-    """Return why the text does not fit with the predicate denied (or without its denial); otherwise ""."""
+    """Return why the rest of the text does not fit the denied predicate (or the predicate without its
+    negation), or "".
+    """
     parse, at, subject = predicate.parse, predicate.head, predicate.subject
     if has_more_sentences(parse):
         return SENTENCES
@@ -410,7 +414,7 @@ def why_denial_clashes(predicate: Predicate) -> str:
 
 
 def has_more_sentences(parse: Parse) -> bool:
-    """Return whether a text is more than one sentence."""
+    """Return whether a text has more than one sentence."""
     roots = sum(head == i and parse.pos[i] not in ("PUNCT", "SPACE", "SYM") for i, head in enumerate(parse.heads))
     last = max((i for i, word in enumerate(parse.words) if word[0].isalnum()), default=-1)
     ended = any(parse.words[i] in ENDING for i in range(last))
@@ -423,7 +427,7 @@ def has_more_sentences(parse: Parse) -> bool:
 
 
 def _is_linked_to_clause(predicate: Predicate) -> bool:
-    """Return whether the clause continues or precedes another one, or is embedded in more than a verb of saying."""
+    """Return whether another clause continues or precedes this one, or embeds it in more than a verb of saying."""
     parse, at = predicate.parse, predicate.head
     if predicate.clause == MAIN:
         link = parse.child(at, "cc")

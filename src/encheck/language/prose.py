@@ -42,8 +42,9 @@ UNSPACED = "\u0e00"  # the first letter of scripts without blanks, such as Thai 
 
 @lru_cache(maxsize=LANGUAGES_REMEMBERED)
 def detect_language(text: str) -> str:
-    """Return the name of the language; `OTHER` for one without a name here, `SHORT` for a text of fewer than three
-    words.
+    """Return the name of the text's language.
+
+    It is `OTHER` for a language without a name here, and `SHORT` for a text of fewer than three words.
 
     >>> detect_language("Your order left on 5 March."), detect_language("Votre commande est partie le 5 mars.")
     ('English', 'French')
@@ -64,14 +65,16 @@ def is_english(text: str) -> bool:
 
 
 def count_languages(texts: Collection[str]) -> dict[str, int]:
-    """Return the number of texts in each language, the most frequent first; of many texts, a sample of 1,000 by hash.
+    """Return language -> number of texts, the most frequent language first.
+
+    Of many texts, only a sample of 1,000 is counted, chosen by hash.
     """
     chosen = sorted({*texts}, key=content_hash)[:MAX_COUNTED_TEXTS]
     return dict(Counter(map(detect_language, chosen)).most_common())
 
 
 def english_share(languages: Mapping[str, int]) -> float:
-    """Return the share of English among the texts with a known language; 1 if there are none.
+    """Return the share of English among the texts with a known language, or 1 if there are none.
 
     >>> english_share({"Finnish": 180, "English": 60, SHORT: 12}), english_share({})
     (0.25, 1.0)

@@ -121,7 +121,7 @@ Place = Callable[[frozenset[str], bool], Condition]  # (words, wanted): whether 
 
 
 def _test_neighbour(column: str, step: int = 0) -> Place:
-    """Return the test whether the token `step` places after the word has one of some entries in this column."""
+    """Return a test of whether the token `step` places after the word has one of the given entries in this column."""
     read = attrgetter(column)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
@@ -135,13 +135,13 @@ def _test_neighbour(column: str, step: int = 0) -> Place:
 
 
 def _test_head(column: str) -> Place:
-    """Return the test whether the word's head has one of some entries in this column."""
+    """Return a test of whether the word's head has one of the given entries in this column."""
     read = attrgetter(column)
     return lambda words, wanted: lambda parse, at: (read(parse)[parse.heads[at]] in words) is wanted
 
 
 def _test_dependents(*deps: str) -> Place:
-    """Return the test whether a dependent by one of these relations has one of some lemmas."""
+    """Return a test of whether a dependent with one of these relations has one of the given lemmas."""
     hanging = relation_bits(*deps)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
@@ -161,7 +161,7 @@ _SUBJECT, _HEAD = _test_dependents("nsubj"), _test_head("lower_lemmas")
 
 
 def _test_described_noun(words: frozenset[str], wanted: bool) -> Condition:
-    """Test the lemma of the noun that an adjective describes, after it or through a copula."""
+    """Return a test of the lemma of the noun that an adjective describes, after it or through a copula."""
     head, subject = _HEAD(words, wanted), _SUBJECT(words, wanted)
     return lambda parse, at: (head if parse.bases[at] == "amod" else subject)(parse, at)
 

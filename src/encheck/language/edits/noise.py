@@ -33,7 +33,7 @@ JOINERS = "-\u2010\u2011\u2013/'’@#_&.\\"
 
 
 def _find_keyboard_neighbours() -> dict[str, str]:
-    """Letter -> its neighbours on a QWERTY keyboard, in its own row and the next ones."""
+    """Return letter -> its neighbours on a QWERTY keyboard, in its own row and the adjacent rows."""
     neighbours: dict[str, set[str]] = {letter: set() for letter in ascii_lowercase}
     for row in ROWS:
         for one, other in pairwise(row.strip()):
@@ -82,7 +82,7 @@ def draw_typo(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None
 
 @lru_cache(maxsize=50_000)
 def is_recognisable_typo(lexicon: Lexicon, slip: str, word: str) -> bool:
-    """Return whether the error is recognisable: it is not a word itself, and no other common word is as near."""
+    """Return whether the error can be recognised: it is no word itself, and no other common word is as near."""
     if slip == word or is_known_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
     return not _resembles_another_word(slip, word)
@@ -125,7 +125,7 @@ def _index_words_by_gap() -> dict[str, tuple[str, ...]]:
 def find_typable_tokens(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
     """Return the tokens that may be mistyped: known lower-case words of five letters or more.
 
-    Not in names, addresses, code and fixed expressions, and not joined to a neighbour.
+    They are not in names, addresses, code or fixed expressions, and no other word is joined to them.
     """
     taken = find_unedited_spans(parse.text)
     return tuple(
@@ -191,7 +191,7 @@ class NotationEdit(NamedTuple):
 
 
 def find_quote_edits(text: str) -> Iterator[NotationEdit]:
-    """Straight quotes and apostrophes curled, curly ones straightened; quotes in pairs."""
+    """Yield edits that curl straight quotes and apostrophes, or straighten curly ones. Quotes change in pairs."""
     for match in re.finditer(r"(?<=\w)(['’])(?=\w)", text):
         yield NotationEdit(((*match.span(), "’" if match[1] == "'" else "'"),), 1)
     for match in re.finditer(r'(?<!\w)"(?=\S)([^"“”\n]*[^"“”\s])"(?!\w)', text):
@@ -206,13 +206,13 @@ def _replace_pair(match: re.Match[str], opening: str, closing: str) -> NotationE
 
 
 def find_blank_edits(text: str) -> Iterator[NotationEdit]:
-    """No-break blanks for blanks, and the reverse."""
+    """Yield edits that replace blanks by no-break blanks, or the reverse."""
     for match in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
         yield NotationEdit(((*match.span(), NO_BREAK if match[0] == " " else " "),), 1)
 
 
 def find_composition_edits(text: str) -> Iterator[NotationEdit]:
-    """Marked letters decomposed (NFD), or letters and marks composed (NFC)."""
+    """Yield edits that decompose marked letters (NFD), or compose letters and marks (NFC)."""
     for match in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
         composed, apart = (unicodedata.normalize(form, match[0]) for form in ("NFC", "NFD"))
         if composed != apart and unicodedata.combining(apart[1]):  # except Korean syllables
@@ -221,7 +221,7 @@ def find_composition_edits(text: str) -> Iterator[NotationEdit]:
 
 
 def find_accent_edits(text: str) -> Iterator[NotationEdit]:
-    """Accents removed, or added to listed loan words."""
+    """Yield edits that remove accents, or add them to listed loan words."""
     for match in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
         apart = unicodedata.normalize("NFD", match[0])
         if len(apart) > 1 and apart[0].isascii():
@@ -244,7 +244,7 @@ def find_capital_edits(text: str) -> Iterator[NotationEdit]:
 
 
 def find_markup_edits(text: str) -> Iterator[NotationEdit]:
-    """Marks of lists, headings and quotations, words in bold, italics or as code, stray tags of HTML."""
+    """Yield edits that add marks of lists, headings and quotations, bold, italics, code, or stray HTML tags."""
     if not re.match(r"\W", text):
         yield from (NotationEdit(((0, 0, mark),), len(mark)) for mark in BEFORE)
     for result in _find_content_words(text):

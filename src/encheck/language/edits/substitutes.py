@@ -383,8 +383,7 @@ class Substitutes:
         return 0
 
     def _is_common(self, lemma: str, pos: Pos) -> bool:
-        """Return whether it is neither a stop word nor a light verb nor rare; adverbs and unknown words have no counts.
-        """
+        """Return whether the lemma is common: no stop word, no light verb, and not rare."""
         if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
             return False
         return pos == "r" or self.lexicon.frequency(lemma, pos) >= MIN_ZIPF

@@ -67,7 +67,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Antonym:
-    """An antonym in its sense; not `direct` if only the heads of the two are antonyms."""
+    """An antonym in its sense. `direct` is False if only the heads of the two adjectives are antonyms."""
 
     lemma: str
     sense: str
@@ -235,7 +235,9 @@ BROKEN = (OSError, ValueError, LookupError, EOFError, NotImplementedError, BadZi
 
 
 def split_into_byte_planes(values: Sequence[int] | Ints) -> Bytes:
-    """Integers as an array (bytes, n), lowest byte first, which compresses far better than interleaved bytes.
+    """Return integers as an array of shape [bytes, n], lowest byte first.
+
+    This compresses far better than interleaved bytes.
 
     >>> split_into_byte_planes([3, 70000]).shape
     (3, 2)
@@ -393,12 +395,12 @@ class EmbeddedLexicon(Lexicon):
 
     @cached_property
     def _opposed(self) -> dict[int, list[int]]:
-        """Row -> rows."""
+        """The rows of antonyms, by row."""
         return _group_targets_by_source(*np.split(self._arrays.integers("antonyms"), 2))
 
     @cached_property
     def _links(self) -> dict[str, dict[int, list[int]]]:
-        """Kind of link -> synset -> synsets."""
+        """The linked synsets, by kind of link and synset."""
         halves = {name: np.split(self._arrays.integers(name), 2) for name in ("similar", "hypernyms")}
         return {name: _group_targets_by_source(np.cumsum(steps), targets) for name, (steps, targets) in halves.items()}
 

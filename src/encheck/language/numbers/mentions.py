@@ -248,8 +248,7 @@ def _why_not_independent(parse: Parse, mention: Mention) -> str:
 
 
 def _is_confirmed_later(mention: Mention, text: str) -> bool:
-    """Return whether later text confirms it: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24".
-    """
+    """Return whether later text confirms the number: "two died; neither", "by 20%, from 30 to 24"."""
     behind = text[mention.end :]
     if mention.kind == "cardinal":
         return COUNTS.search(behind) is not None

@@ -84,7 +84,7 @@ def format_date(day: Day, *, layout: str, width: str = "wide", mark: str = "") -
 
 
 def read_date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """Return a date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
+    """Read a date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
     parts = match.groupdict()
     name = parts["month"]
     day, year = int(parts.get("day") or 0), int(parts.get("year") or 0)
@@ -150,7 +150,7 @@ def _nearby_days(value: Day, size: int) -> list[Day]:
 
 
 def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """Return a date in figures: 2024-03-05, or 3/25/2024 if the day cannot be a month."""
+    """Read a date in figures: 2024-03-05, or 3/25/2024 if the day cannot be a month."""
     year, month, day = (int(match[name]) for name in ("year", "month", "day"))
     if match["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
         return "a date that can be read in two ways"
@@ -181,7 +181,7 @@ def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
 
 
 def read_year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """Return a year alone: "in 1998", "the 1998 season"; in a name only if the event recurs ("the 1998 World Cup")."""
+    """Read a year alone: "in 1998", "the 1998 season"; in a name only if the event recurs ("the 1998 World Cup")."""
     value, before = int(match["year"]), spot.word_before()
     if spot.word_after() == ":" or follows_capitalised_name(spot):
         return IN_NAME
@@ -240,7 +240,7 @@ def _year_in_two_digits(value: int) -> str:
 
 
 def read_decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """Return a decade: the 1990s, the nineties."""
+    """Read a decade: the 1990s, the nineties."""
     text = match["decade"]
     value = 1920 + 10 * DECADES.index(text.lower()) if text[0].isalpha() else int(re.sub(r"\D", "", text))
     value = value + 1900 if value < 100 else value
@@ -267,7 +267,7 @@ def read_decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """Return a time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
+    """Read a time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
     hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
     if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
         return None

@@ -205,8 +205,7 @@ def make_spoken_writer(value: Fraction, style: NumberStyle) -> Write | None:
 
 
 def _is_natural_with_point(value: Fraction, style: NumberStyle) -> bool:
-    """Return whether reading the decimals one by one is natural: not "ten point zero zero" or "zero point four five".
-    """
+    """Return whether reading the decimals one by one is natural, unlike "ten point zero zero"."""
     return 1 <= value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
 
 
