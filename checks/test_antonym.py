@@ -60,7 +60,9 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(judge):
     source="docs/reference/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
 )
 def test_antonym_is_farther_than_control(judge):
-    """When one word is replaced, an unrelated word leaves the sentence nearer than an antonym: shown, no verdict."""
+    """When one word is replaced, an unrelated word leaves the sentence nearer than an antonym does. This has no
+    verdict.
+    """
     judge()
 
 

@@ -1,4 +1,4 @@
-"""Which attribute belongs to which thing decides the meaning (docs/method/probes.md#fresh-probes).
+"""The meaning depends on which attribute belongs to which thing (docs/method/probes.md#fresh-probes).
 
 "A red car and a blue truck" and "a blue car and a red truck" contain the same words. An order, a dose or a rota that
 mixes them up is wrong in every line.
@@ -15,7 +15,9 @@ from encheck.presets import declare_both_directions, declare_change_is_farther, 
     means='"A red car and a blue truck" and "a blue car and a red truck" are mixed up more often.',
 )
 def test_attributes_are_seen_in_both_directions(judge):
-    """Swapping the attributes is farther than a rewording, whichever of the two keeps more of the word order."""
+    """Swapping the attributes moves the sentence farther than a rewording, whichever of them keeps more of the word
+    order.
+    """
     judge()
 
 

@@ -1,4 +1,4 @@
-"""Which of two things has more of a quality decides the meaning (docs/method/probes.md#fresh-probes).
+"""The meaning depends on which of two things has more of a quality (docs/method/probes.md#fresh-probes).
 
 "The tram is faster than the bus" means the same as "the bus is slower than the tram", and the opposite of "the bus is
 faster than the tram". Reviews, tests and price lists are full of comparisons.
@@ -15,7 +15,9 @@ from encheck.presets import declare_both_directions, declare_change_is_farther, 
     means="Texts that say which of two things is faster, dearer or better are mixed up with their opposite more often.",
 )
 def test_comparisons_are_seen_in_both_directions(judge):
-    """Reversing a comparison is farther than a rewording, whichever of the two keeps more of the word order."""
+    """Reversing a comparison moves the sentence farther than a rewording, whichever of them keeps more of the word
+    order.
+    """
     judge()
 
 

@@ -1,7 +1,7 @@
 """The more a text adds to a sentence, the less it means the same (Peng, Weir and Weeds 2023, section 3.3, Figure 1).
 
 Long answers and chunks contain the sentence and more. If their score does not show how much more, a threshold that was
-tuned on short texts means something else on long ones.
+tuned on short texts does not fit long ones.
 """
 
 from encheck import claim

@@ -1,6 +1,6 @@
-"""What every caller assumes: finite numbers of one shape, the same answer twice, and no silent truncation.
+"""Answers meet what every caller assumes: finite numbers of one shape, the same answer twice, no silent truncation.
 
-Caches, indexes and retries assume that a text has one vector. Without that, no other figure of this report can be
+Caches, indexes and retries assume that a text has one vector. If it does not, no other result of this report can be
 trusted.
 """
 
@@ -35,5 +35,5 @@ def test_same_text_gets_the_same_answer_twice(judge):
     means="The end of a long text cannot be found.",
 )
 def test_end_of_a_long_text_is_seen(judge):
-    """The longest texts of the data score differently without their last three words: nothing is truncated."""
+    """The longest texts of the data get a different score without their last three words, so nothing is truncated."""
     judge()

@@ -1,8 +1,8 @@
-"""Downstream tasks: a linear classifier on frozen vectors sorts texts (Conneau and Kiela 2018, SentEval).
+"""Downstream tasks: a linear model on frozen vectors classifies texts (Conneau and Kiela 2018, SentEval).
 
-Benchmarks publish this accuracy, and models are chosen by it. Mahajan et al. (2023) show that a model with a high
-accuracy can still take an opposite for a paraphrase, so the accuracy is shown next to the behaviour and is not part of
-it.
+Benchmarks publish this accuracy, and people choose models by it. Mahajan et al. (2023) show that a model with a high
+accuracy can still take an opposite for a paraphrase. So the report shows the accuracy next to the behaviour, but not as
+a part of it.
 """
 
 from encheck import claim
@@ -24,5 +24,7 @@ TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
     source="Conneau and Kiela 2018; Mahajan et al. 2023, section 3, Table 2",
 )
 def test_linear_classifier_on_vectors_tells_classes(judge):
-    """A logistic regression on the vectors gives texts their class; the penalty is chosen as in SentEval's toolkit."""
+    """A logistic regression on the vectors predicts the classes of texts. Its penalty is chosen as in SentEval's
+    toolkit.
+    """
     judge()

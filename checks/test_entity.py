@@ -1,7 +1,7 @@
-"""Another name is another thing; another name of the same thing is not (docs/method/probes.md).
+"""A name of another thing changes the meaning, but another name of the same thing does not (docs/method/probes.md).
 
-Answering a question about one company with another's figures is the costliest kind of wrong answer, yet the two texts
-share nearly all their words.
+A wrong answer is costliest when it answers a question about one company with another company's figures. Yet the two
+texts share nearly all their words.
 """
 
 from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
@@ -15,7 +15,7 @@ from encheck.presets import declare_both_directions, declare_change_is_farther, 
     headline=True,
 )
 def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(judge):
-    """Naming another thing moves the sentence farther than another name of the same thing."""
+    """Naming another thing moves the sentence farther than using another name of the same thing."""
     judge()
 
 

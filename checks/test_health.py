@@ -1,7 +1,7 @@
 """The vector space is sound: room between texts, little noise, no hubs (Radovanovic et al. 2010; Ethayarajh 2019).
 
-If all vectors crowd into a cone, thresholds have no room. If a few texts are near to everything, every search returns
-them. A bad fine-tune breaks this first.
+If all vectors lie in a narrow cone, no threshold separates them. If a few texts are near to everything, every search
+returns them. A bad fine-tune shows here first.
 """
 
 from encheck import claim

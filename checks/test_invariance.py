@@ -1,7 +1,7 @@
 """An edit that keeps the meaning moves a sentence less than a change of meaning (Ribeiro et al. 2020, CheckList: INV).
 
-Users type in lower case, paste double spaces and write "don't". If that moves a text farther than a change of meaning
-does, results depend on who typed the query.
+Users type in lower case, paste double spaces and write "don't". If such an edit moves a text farther than a change of
+meaning does, results depend on who typed the query.
 """
 
 from encheck import claim

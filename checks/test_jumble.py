@@ -74,5 +74,5 @@ def test_jumble_is_farther_than_reorder(judge):
     means='Who did what to whom is mixed up more often, as in "the client sued the bank".',
 )
 def test_role_reversal_is_farther_than_reorder(judge):
-    """Swapping who did what to whom moves the sentence farther than a reordering that keeps the meaning."""
+    """Exchanging who did what to whom moves the sentence farther than a reordering that keeps the meaning."""
     judge()

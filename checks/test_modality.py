@@ -1,6 +1,6 @@
-"""Another modality changes the meaning; other words for the same modality do not (docs/method/probes.md).
+"""Another modality changes the meaning, but other words for the same modality do not (docs/method/probes.md).
 
-"May" and "must" are the difference between a right and a duty, in contracts, manuals and medical advice.
+In contracts, manuals and medical advice, "may" gives a right and "must" imposes a duty.
 """
 
 from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther

@@ -1,10 +1,10 @@
-"""A denial and an assertion differ in meaning, whichever words deny (docs/method/probes.md).
+"""A denial and an assertion differ in meaning, whatever words express the denial (docs/method/probes.md).
 
 "We have peaches in stock but not plums" and "peaches aren't in stock but plums are" share almost all their words.
-Retrieval that ranks them side by side hands a reader, or a language model, the opposite of the answer. On your own
-text, a denied statement is compared with one that has a word of emphasis in the same place, so a pass shows only that
-*not* moves a vector more than that word does. The check of the negated antonym asks whether the move is a reversal:
-*not* has to bring the sentence back.
+Retrieval that ranks them side by side gives a reader, or a language model, the opposite of the answer. On your own
+text, a denied statement is compared with one that has a word of emphasis in the same place. So a pass shows only that
+*not* moves a vector more than that word does. The check of the negated antonym tests whether *not* reverses the
+meaning: it has to move the antonym back towards the sentence.
 """
 
 from encheck import claim
@@ -29,7 +29,7 @@ from encheck.presets import (
     headline=True,
 )
 def test_negation_is_farther_than_edit_that_keeps_the_meaning(judge):
-    """A statement in which something else is denied is farther than a rewording that denies the same."""
+    """A statement that denies something else is farther than a rewording that denies the same thing."""
     judge()
 
 
@@ -57,7 +57,7 @@ def test_negated_antonym_is_nearer_than_antonym(judge):
     means="Texts that say something else more often rank above texts that keep the negation.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_negation(judge):
-    """A different statement in the same form is farther than a rewording that denies the same."""
+    """A different statement in the same form is farther than a rewording that denies the same thing."""
     judge()
 
 
@@ -68,5 +68,5 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_negation(judge):
     means="Statements and their denials are mixed up more often, whichever of the two you search for.",
 )
 def test_negation_is_seen_in_both_directions(judge):
-    """Reversing the statement is farther than a rewording, whichever of the two keeps more of the words."""
+    """Reversing the statement moves it farther than a rewording, whichever of them keeps more of the words."""
     judge()

@@ -1,7 +1,8 @@
-"""Where word overlap misleads, meaning decides (Peinelt et al. 2019, sections 4 and 5, Tables 3, 5 and 6 to 8).
+"""Scores follow the meaning where word overlap misleads (Peinelt et al. 2019, sections 4 and 5, Tables 3, 5 and 6 to
+8).
 
-In the usual data sets, shared words give most pairs away, so a benchmark score on them says little. These are the pairs
-where word overlap points the wrong way.
+In the usual data sets, shared words are enough to classify most pairs, so a benchmark score on them says little. In the
+pairs of this check, word overlap points to the wrong class.
 """
 
 from encheck import claim

@@ -1,6 +1,6 @@
-"""Another number is another fact; another notation of the same number is not (docs/method/probes.md).
+"""Another number changes the fact, but another notation of the same number does not (docs/method/probes.md).
 
-Doses, prices, dates and limits are one token each. Two texts that differ only there state different facts.
+Doses, prices, dates and limits are one token each. Two texts that differ only in such a token state different facts.
 """
 
 from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther

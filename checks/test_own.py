@@ -1,6 +1,6 @@
 """A property of your own, tested by your triplets or your contrasts of queries (docs/tasks/own-tests.md).
 
-Your application may depend on a property that encheck does not have. Thirty rows are enough to define it.
+Your application may depend on a property that encheck does not test. Thirty rows are enough to define one.
 """
 
 from encheck import claim
@@ -37,5 +37,5 @@ def test_positive_is_nearer_than_negative(judge):
     means="Of two documents that differ in this property, users get the wrong one more often.",
 )
 def test_query_prefers_its_own_document(judge):
-    """Of two queries and two documents, each query is nearer to its own document. Both have to be."""
+    """Of two queries and two documents, each query is nearer to its own document. A row counts only if both are."""
     judge()

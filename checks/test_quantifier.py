@@ -1,7 +1,6 @@
-"""Another quantifier changes the meaning; other words for the same quantifier do not (docs/method/probes.md).
+"""Another quantifier changes the meaning, but other words for the same quantifier do not (docs/method/probes.md).
 
-"All", "some" and "none" decide whether a claim follows from a text, which is the question in fact checking and policy
-search.
+"All", "some" and "none" decide whether a claim follows from a text. Fact checking and policy search ask that question.
 """
 
 from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther

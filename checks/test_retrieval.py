@@ -1,7 +1,7 @@
 """A sentence finds its paraphrase, and a query its documents (Reimers and Gurevych 2019, section 1).
 
-Search is what most encoders are used for. A gain in sensitivity that costs recall is no gain, so read the two side by
-side.
+Most encoders are used for search. A model that becomes more sensitive but finds fewer documents has not improved, so
+compare both results.
 """
 
 from encheck import claim
@@ -27,7 +27,7 @@ from encheck.presets import MARGINS
     headline=True,
 )
 def test_sentence_finds_its_paraphrase(judge):
-    """Among all sentences, paraphrases and hard negatives, its own paraphrase is the nearest to a sentence."""
+    """Among all sentences, paraphrases and hard negatives, the nearest one to a sentence is its own paraphrase."""
     judge()
 
 
@@ -46,7 +46,7 @@ def test_sentence_finds_its_paraphrase(judge):
     headline=True,
 )
 def test_query_finds_its_documents(judge):
-    """Among all documents, those that are right for a query rank first."""
+    """Among all documents, those that are relevant to a query rank first."""
     judge()
 
 
@@ -61,7 +61,7 @@ def test_query_finds_its_documents(judge):
     source="docs/tasks/search.md",
 )
 def test_logged_query_keeps_its_answers(judge):
-    """How often the first answer to a logged query is also BM25's. A gate compares which answers change."""
+    """The first answer to a logged query is also BM25's first answer. A gate compares which answers change."""
     judge()
 
 
@@ -79,7 +79,7 @@ def test_logged_query_keeps_its_answers(judge):
     means="A search for an article's title finds that article less often, or further down.",
 )
 def test_title_finds_its_article(judge):
-    """Among the texts of all articles, those of its own article rank first for a title."""
+    """Among the texts of all articles, those of a title's own article rank first."""
     judge()
 
 
@@ -97,5 +97,5 @@ def test_title_finds_its_article(judge):
     means="A search for a section's heading finds that section less often, or further down.",
 )
 def test_heading_finds_its_section(judge):
-    """Among the texts of all sections, those under it rank first for a heading."""
+    """Among the texts of all sections, those under a heading rank first for that heading."""
     judge()

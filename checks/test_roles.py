@@ -1,7 +1,6 @@
-"""Who does what to whom decides the meaning; how it is worded does not (docs/method/probes.md).
+"""The meaning depends on who does what to whom, but not on the construction (docs/method/probes.md).
 
-"The client sued the bank" and "the bank sued the client" contain the same words. Who did what to whom is most of what a
-sentence says.
+"The client sued the bank" and "the bank sued the client" contain the same words, but only the roles show who sued whom.
 """
 
 from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
@@ -46,5 +45,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_roles(judge):
     means="Who did what to whom is mixed up more often, whichever of the two you search for.",
 )
 def test_roles_are_seen_in_both_directions(judge):
-    """Swapping the roles is farther than a rewording, whichever of the two keeps more of the word order."""
+    """Swapping the roles moves the sentence farther than a rewording, whichever of them keeps more of the word
+    order.
+    """
     judge()

@@ -1,7 +1,7 @@
 """Similarity is graded as people grade it (Agirre et al. 2012 to 2016, Cer et al. 2017: SemEval's STS tasks).
 
-Thresholds and rankings use the score as a degree, so it should rise as people judge the meaning to be more alike.
-Published benchmarks also measure this, so the figures can be compared.
+Thresholds and rankings use the score as a degree. So it should be higher where people judge the meanings to be more
+alike. Published benchmarks measure this too, so you can compare the figures.
 """
 
 from encheck import claim

@@ -1,10 +1,10 @@
 """Partial paraphrases: every swap takes meaning away (Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7).
 
-Ranking needs degrees, not only yes or no. Of several near copies, the one that keeps less of the meaning should rank
-lower, even if all of them share every word.
+A ranking needs more than yes or no. Of several near copies, the one that keeps less of the meaning should rank lower,
+even if all of them share every word.
 
-`pivot=a`: the sentence with its paraphrase against the sentence with a swapped paraphrase, as in a search. `pivot=b`,
-as printed: each swapped paraphrase is compared with the paraphrase that it was made from, which rewards copies.
+`pivot=a` compares the sentence with its paraphrase and with a swapped paraphrase, as in a search. `pivot=b`, as in the
+paper, compares each swapped paraphrase with the paraphrase that it was made from, which rewards copies.
 """
 
 from encheck import claim

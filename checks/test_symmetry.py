@@ -3,8 +3,8 @@
 "A duplicates B" and "B duplicates A" are the same statement. A scorer that answers them differently makes the result
 depend on the order of its input.
 
-A model with a trained head decides by it, and any model by the `--threshold` of the run if there is one. Every other
-model decides by the threshold that is best on the validation part. The test part is measured.
+If the run has a `--threshold`, it decides. Otherwise a model with a trained head decides by its head, and any other
+model by the threshold that is best on the validation part. The test part is measured.
 """
 
 from encheck import claim

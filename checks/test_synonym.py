@@ -1,7 +1,7 @@
 """Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023, section 4, Table 5), and its control.
 
-People and documents choose different words for the same thing. Replacing a word by its synonym should cost little, and
-less than replacing it by any other word.
+People and documents choose different words for the same thing. Replacing a word by its synonym should move a text
+little, and less than replacing it by any other word.
 """
 
 from encheck import claim

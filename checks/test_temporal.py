@@ -1,4 +1,4 @@
-"""What came first decides the meaning; how it is worded does not (docs/method/probes.md).
+"""The order of two events changes the meaning, but its wording does not (docs/method/probes.md).
 
 "After" and "before" decide causes, liabilities and instructions, yet the two orders of events share all their other
 words.
@@ -41,5 +41,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(jud
     means="Texts that differ in what came first are mixed up more often.",
 )
 def test_order_of_events_is_seen_in_both_directions(judge):
-    """Reversing the events is farther than a rewording, whichever of the two keeps more of the word order."""
+    """Reversing the events moves the sentence farther than a rewording, whichever of them keeps more of the
+    word order.
+    """
     judge()

@@ -1,6 +1,6 @@
-"""Noise moves a text less than a change of meaning of as many characters (Ribeiro et al. 2020, CheckList: INV).
+"""Noise moves a text less than a change of meaning of the same size (Ribeiro et al. 2020, CheckList: INV).
 
-People mistype, paste and copy. A typing error, a curly quote or a list mark changes no meaning; one digit or a "not"
+People mistype, paste and copy. A typing error, a curly quote or a list mark changes no meaning. One digit or a "not"
 does. A model that counts differing characters finds the wrong record for anyone who types in a hurry.
 """
 
@@ -24,7 +24,7 @@ from encheck.presets import MARGINS
     means="A typing error more often changes results than another number or a denial does.",
 )
 def test_typing_errors_are_nearer_than_other_meaning(judge):
-    """One, two or three mistyped words move a text less than a change of meaning of as many letters."""
+    """One, two or three mistyped words move a text less than a change of meaning by the same number of letters."""
     judge()
 
 
@@ -42,7 +42,9 @@ def test_typing_errors_are_nearer_than_other_meaning(judge):
     means="This kind of typing error changes results more often.",
 )
 def test_each_kind_of_typing_error_is_nearer_than_other_meaning(judge):
-    """The same by kind of typing error: a neighbouring key, two letters swapped, a letter missing."""
+    """Each kind of typing error (a neighbouring key, two swapped letters, a missing letter) is nearer than a change of
+    meaning.
+    """
     judge()
 
 
@@ -60,7 +62,7 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(judge):
     means="Text that was pasted or exported gets different results more often.",
 )
 def test_other_notation_is_nearer_than_other_meaning(judge):
-    """Other quotes, spaces, Unicode forms, accents or capitals move a text less than a change of meaning."""
+    """Other quotes, blanks, Unicode forms, accents or capitals move a text less than a change of meaning."""
     judge()
 
 
@@ -77,5 +79,5 @@ def test_other_notation_is_nearer_than_other_meaning(judge):
     means="A list mark, a stray tag or an emoji more often changes results than another number or a denial does.",
 )
 def test_markup_is_nearer_than_other_meaning(judge):
-    """Markup of HTML, Markdown or a list, or an emoji, moves a text less than a change of meaning."""
+    """An emoji, or markup of HTML, Markdown or a list, moves a text less than a change of meaning."""
     judge()

@@ -40,7 +40,7 @@ PREFIXES = frozenset("un in im il ir mis non".split())
 
 
 def find_reversible_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
-    """The places where an opposite reverses the statement; or the reason why there are none."""
+    """Return the places where an opposite reverses the statement, or the reason why there are none."""
     slots = find_slots(english, parse, "a", only=VERB_AND_ADJECTIVE)
     if isinstance(slots, str):
         return slots
@@ -53,7 +53,7 @@ def find_reversible_slots(english: English, parse: Parse) -> tuple[Slot, ...] | 
 
 
 def _why_not_reversed(english: English, parse: Parse, slot: Slot) -> str | None:
-    """The reason, in a few words, why an opposite in this place would not reverse the statement; None if it would."""
+    """Return in a few words why an opposite in this place would not reverse the statement, or None if it would."""
     # An adjective beside another, a verb right beside another: "plain and simple", "rose and fell".
     pairs = [(slot.at, i) for i in parse.children[slot.at] if parse.bases[i] == "conj"]
     pairs += [(parse.heads[slot.at], slot.at)] if parse.bases[slot.at] == "conj" else []
@@ -69,7 +69,9 @@ def _why_not_reversed(english: English, parse: Parse, slot: Slot) -> str | None:
 
 
 def _is_coordinated_pair(parse: Parse, first: int, second: int) -> bool:
-    """Whether two coordinated words are of one kind, and the second is not a separate predicate."""
+    """Return whether two coordinated words have the same part of speech and the second is not a predicate of
+    its own.
+    """
     if parse.pos[first] != parse.pos[second] or parse.child(second, "nsubj", "cop", "aux") is not None:
         return False
     between = range(first + 1, second)
@@ -78,9 +80,9 @@ def _is_coordinated_pair(parse: Parse, first: int, second: int) -> bool:
 
 
 def _opposite_occurs_elsewhere(english: English, parse: Parse, slot: Slot) -> bool:
-    """Whether the sentence repeats the word, or has an opposite or synonym of it or of an opposite.
+    """Return whether the sentence repeats the word, or contains an opposite or a synonym of it or of its opposite.
 
-    "A big dog and a small one", "a tiny, small village": another opposite would contradict the changed word.
+    In "A big dog and a small one" and "a tiny, small village", another opposite would contradict the changed word.
     """
     lemma = parse.lower_lemmas[slot.at]
     opposites = english.substitutes.opposites_and_synonyms(lemma, slot.pos) | english.substitutes.synonyms(
@@ -96,7 +98,7 @@ def _opposite_occurs_elsewhere(english: English, parse: Parse, slot: Slot) -> bo
 
 
 def _is_in_contrast_or_cause(parse: Parse, at: int) -> bool:
-    """Whether the word is part of a contrast, a cause or a purpose, which its opposite would contradict.
+    """Return whether the word is part of a contrast, a cause or a purpose, which its opposite would contradict.
 
     "It is cheap but good", "upset because innocent people died", "due to its weak cast".
     """
@@ -109,7 +111,7 @@ def _is_in_contrast_or_cause(parse: Parse, at: int) -> bool:
 
 
 def _has_purpose_clause(parse: Parse, at: int) -> bool:
-    """Whether an infinitive states the purpose of a verb: "cut rates to ward off deflation"."""
+    """Return whether an infinitive states the purpose of the verb: "cut rates to ward off deflation"."""
     if parse.pos[at] != "VERB":
         return False
     ends = (i for i in parse.children[at] if parse.bases[i] == "advcl" and parse.tags[i] == "VB")
@@ -117,7 +119,7 @@ def _has_purpose_clause(parse: Parse, at: int) -> bool:
 
 
 def _precedes_number_or_name(parse: Parse, at: int) -> bool:
-    """Whether a number, a name or a date follows an adjective: "the Big 12", "Happy Memorial Day"."""
+    """Return whether a number, a name or a date follows the adjective: "the Big 12", "Happy Memorial Day"."""
     after = at + 1
     if parse.pos[at] != "ADJ" or after >= len(parse) or parse.bases[at] != "amod":
         return False
@@ -125,9 +127,9 @@ def _precedes_number_or_name(parse: Parse, at: int) -> bool:
 
 
 def _is_in_negative_scope(parse: Parse, at: int) -> bool:
-    """Whether the word is in the scope of a negative phrase ("nobody", "few people", "not all", "never").
+    """Return whether the word is in the scope of a negative phrase ("nobody", "few people", "not all", "never").
 
-    A plain "not" does not count.
+    A plain "not" is ignored.
     """
     if SCOPING.isdisjoint(parse.lower_words):
         return False
@@ -147,9 +149,10 @@ def _is_negative_word(parse: Parse, at: int) -> bool:
 
 
 def _drop_unfitting_opposites(parse: Parse, slot: Slot) -> Slot | None:
-    """The slot with the opposites that fit its place; None if no opposite fits.
+    """Return the slot with only the opposites that fit its place, or None if none fits.
 
-    No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
+    The function removes "not unable", and "almost possible" for "almost impossible". "Big enough" has no opposite,
+    because its opposite would be "too small".
     """
     if parse.lowers[slot.at + 1 : slot.at + 2] == ("enough",):
         return None
@@ -168,12 +171,12 @@ def _drop_unfitting_opposites(parse: Parse, slot: Slot) -> Slot | None:
 
 
 def _has_negative_prefix(word: str, base: str) -> bool:
-    """Whether the word is the other word with a negative prefix."""
+    """Return whether `word` is `base` with a negative prefix."""
     return word.endswith(base) and word.removesuffix(base) in PREFIXES
 
 
 def path_to_root(parse: Parse, at: int) -> list[int]:
-    """The token and its chain of heads, up to the head of its sentence."""
+    """Return the token, its head, that token's head and so on, up to the head of the sentence."""
     result = [at]
     while parse.heads[result[-1]] != result[-1] and len(result) <= len(parse):
         result.append(parse.heads[result[-1]])
@@ -195,11 +198,11 @@ UNTIL = frozenset("until till since".split())
 
 @listed_generator(1, title="antonyms", readers=(239, 260))
 def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The written edit if the data has one, else one verb or adjective replaced by its opposite.
+    """Return the written edit if the data has one. Otherwise replace one verb or adjective by its opposite.
 
-    The word is central to the sentence: its main predicate rather than a word deep in a clause; among equals, one that
-    also has a synonym, so that the two can be compared. It is not replaced if the sentence contains its opposite, or if
-    its subject or object is negated.
+    The word should be central to the sentence: its main predicate rather than a word deep in a clause. Among equally
+    central words, one with a synonym is preferred, so that synonym and antonym can be compared. A word is not replaced
+    if the sentence contains its opposite, or if its subject or object is negated.
     """
     if group.variants:
         return group.variant("antonym", level)
@@ -221,10 +224,10 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
 
 @listed_generator(1)
 def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The meaning kept by a double reversal: "is possible" becomes "is not impossible".
+    """Keep the meaning by a double reversal: "is possible" becomes "is not impossible".
 
-    Only for complementary opposites (not A is B) in a plain predicate of a statement: right behind a finite form of
-    "be", and not negated, quantified, compared or coordinated.
+    The opposites must be complementary: what is not A is B. The predicate must directly follow a finite form of "be" in
+    a statement, and must not be negated, quantified, compared or coordinated.
     """
     if group.variants:
         return group.variant("negated_antonym", level)
@@ -259,7 +262,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
 
 @listed_generator(beside=("negated_antonym",))
 def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Variant | str:  # noqa: ARG001
-    """The opposite in `base`, a negated antonym, without its "not": "is impossible" for "is not impossible"."""
+    """Return the negated antonym in `base` without its "not": "is impossible" for "is not impossible"."""
     left = tuple(edit for edit in base.edits if edit.text.strip().lower() != "not")
     if len(left) == len(base.edits) or not left:
         return "its negation is not a separate edit"
@@ -267,7 +270,7 @@ def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: E
 
 
 def _why_predicate_cannot_be_negated(parse: Parse, at: int) -> str | None:
-    """The reason, in a few words, why "not" with the opposite would change this predicate; None if it would not."""
+    """Return in a few words why "not" with the opposite would change this predicate, or None if it would not."""
     copula, below = parse.child(at, "cop"), parse.children[at]
     clause = {parse.lowers[i] for i in parse.subtree(at)}
     subject = parse.child(at, "nsubj", "csubj", "expl")
@@ -291,6 +294,6 @@ def _why_predicate_cannot_be_negated(parse: Parse, at: int) -> str | None:
 
 
 def _is_time_or_duration(parse: Parse, at: int) -> bool:
-    """Whether this is a time, or a duration until or since one: "not" could apply to that."""
+    """Return whether this is a time, or a duration until or since a time. A "not" could apply to it."""
     cases = {parse.lowers[i] for i in parse.children[at] if parse.bases[i] == "case"}
     return parse.bases[at] == "obl" and (parse.entities[at].endswith(("DATE", "TIME")) or not cases.isdisjoint(UNTIL))

@@ -18,7 +18,7 @@ MIN_DISTINCT_SHARE = 0.5  # distinct words per word: below it, the translator we
 
 
 def back_translation(texts: Mapping[str, str]) -> NamedGenerator:
-    """The generator of each sentence's back-translation."""
+    """Return a generator that gives each sentence its back-translation."""
 
     def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
         text = texts[group.source]
@@ -32,7 +32,7 @@ def back_translation(texts: Mapping[str, str]) -> NamedGenerator:
 
 
 def back_translation_problem(source: str, text: str) -> str:
-    """Why a translation cannot replace its source; empty if it can.
+    """Return why a back-translation cannot be used as a variant of its source, or "" if it can.
 
     >>> back_translation_problem("The mill closed on Monday.", "the mill closed on monday")
     'the back-translation is a copy of the sentence'

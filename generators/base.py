@@ -1,4 +1,6 @@
-"""The protocols of generators, used alone or at the place of a different generator's edit."""
+"""Define the protocols of generators, both independent ones and those that edit the place of another
+generator's edit.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ Survey = Callable[[English, Sequence[str]], Any]  # the things named in texts, f
 
 
 class Generator(Protocol):
-    """Return a variant, a reason string, or None if there is no variant and no specific reason.
+    """Turns a group into a variant. It is a function or a `NamedGenerator`.
 
-    A function, or a `NamedGenerator`.
+    Returns a variant, a reason string, or None if there is no variant and no specific reason.
     """
 
     @property
@@ -36,13 +38,13 @@ class BesideGenerator(Protocol):
     def __name__(self) -> str: ...
 
     def __call__(self, group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome | None:
-        """The variant at the place of `base`."""
+        """Return the variant at the place of `base`."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class NamedGenerator:
-    """A generator's function, which can be called directly, with its description for listings and reports."""
+    """A generator's function with its description for listings and reports. It can be called like the function."""
 
     function: Callable[..., Outcome | None]
     name: str  # seeds it
@@ -60,7 +62,7 @@ class NamedGenerator:
         return self.name
 
     def __call__(self, group: Group, **how: Any) -> Outcome | None:
-        """Return the variant of a group; the run's recipe may replace the function."""
+        """Return the variant of a group. The run's recipe may replace the function."""
         recipe = how["english"].recipe
         function = recipe.replacements.get(self, self.function) if recipe else self.function
         return function(group, **how)
@@ -69,21 +71,23 @@ class NamedGenerator:
 def listed_generator(
     *levels: int, beside: tuple[str, ...] = (), title: str = "", readers: tuple[int, int] = (0, 0)
 ) -> Callable[[Callable[..., Outcome | None]], NamedGenerator]:
-    """Make `encheck data variants` list a function at these levels, or at the places of other generators."""
+    """Mark a function so that `encheck data variants` lists it at these levels, or at the places of other
+    generators.
+    """
     return lambda function: NamedGenerator(
         function, function.__name__, levels=levels, bases=beside, title=title, readers=readers
     )
 
 
 def as_named_generator(generator: Generator | BesideGenerator) -> NamedGenerator:
-    """The generator with its name; a user's own function has only that."""
+    """Return the generator with its description. A user's own function has only a name."""
     if isinstance(generator, NamedGenerator):
         return generator
     return NamedGenerator(generator, getattr(generator, "__name__", ""))
 
 
 def listing_name(generator: Generator) -> str:
-    """A generator's name in listings: "antonym", or "antonym+control" for one beside another."""
+    """Return a generator's name in listings: "antonym", or "antonym+control" if it uses the place of another one."""
     return as_named_generator(generator).label or generator.__name__
 
 
@@ -93,9 +97,9 @@ EXPERIMENTAL_OPTION = "--experimental"
 
 
 def beside(base: Generator, other: BesideGenerator) -> Generator:
-    """A generator of variants at the same place as `base`'s variants.
+    """Return a generator that makes variants at the same place as the variants of `base`.
 
-    It has the name of `base`: randomness is seeded by the name, so both get the same variant.
+    It has the name of `base`. The name seeds the random choices, so both generators get the same variant of `base`.
     """
 
     def both(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:

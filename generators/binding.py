@@ -1,4 +1,4 @@
-"""Attributes of two things swapped, and the two things named in the other order: for any English text.
+"""Swap the attributes of two things, and name the two things in the other order, in any English text.
 
 "A red car and a blue truck" is kept by "a blue truck and a red car" and changed by "a blue car and a red truck".
 """
@@ -45,7 +45,7 @@ INDEFINITE = frozenset(["a", "an"])
 
 
 class BoundPair(NamedTuple):
-    """Two joined noun phrases, and the token of each one's attribute."""
+    """Two coordinated noun phrases, and the token of each phrase's attribute."""
 
     first: Span
     second: Span
@@ -53,7 +53,7 @@ class BoundPair(NamedTuple):
 
 
 def attribute_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:
-    """Two noun phrases joined by "and", each with an attribute of the same kind."""
+    """Return the rephrasings of two noun phrases joined by "and", each with one attribute of the same kind."""
     result = [pair for i in range(len(parse)) if (pair := _joined_pair(parse, i)) is not None]
     if len(result) != 1:
         return NONE
@@ -73,7 +73,10 @@ def attribute_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephras
 
 
 def _joined_pair(parse: Parse, at: int) -> BoundPair | None:
-    """The noun at this place with the one joined to it, if each has one attribute, and both are of one kind."""
+    """Return this noun and the noun coordinated with it, or None.
+
+    Each must have one attribute, and both attributes must be of the same kind.
+    """
     joined = [i for i in parse.children[at] if parse.bases[i] == "conj"]
     if len(joined) != 1 or parse.bases[at] in ("conj", "appos"):
         return None
@@ -90,7 +93,7 @@ def _joined_pair(parse: Parse, at: int) -> BoundPair | None:
 
 
 def _joined_phrase_spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
-    """The two phrases without the "and" and without their shared preposition; None if they are not contiguous."""
+    """Return the two phrases without the "and" and their shared preposition, or None if they are not contiguous."""
     second, link = contiguous_span(parse, other), parse.child(other, "cc")
     outside = {i for i in parse.children[at] if parse.bases[i] in ("case", "punct", "mark", "cop", "nsubj", "aux")}
     rest = sorted(set(parse.subtree(at)) - set(parse.subtree(other)) - outside)
@@ -102,7 +105,7 @@ def _joined_phrase_spans(parse: Parse, at: int, other: int) -> tuple[Span, Span]
 
 
 def _is_plain_noun_phrase(parse: Parse, span: Span) -> bool:
-    """Whether a phrase is articles, adjectives, numbers and nouns, with at most one preposition."""
+    """Return whether a phrase consists of articles, adjectives, numbers and nouns, with at most one preposition."""
     tags = [parse.tags[i] for i in range(*span)]
     return WORDS.issuperset(tags) and tags.count("IN") <= 1 and tags[-1] in ("NN", "NNS", "NNP")
 
@@ -127,7 +130,7 @@ def _have_attributes_of_one_kind(parse: Parse, spans: tuple[Span, Span], first: 
 
 
 def _exchange_attributes(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
-    """Both phrases with each other's attributes."""
+    """Return both phrases with their attributes exchanged."""
     first, second = pair.attributes
     own = parse.words[first] if first else parse.lowers[first]
     return (
@@ -137,7 +140,7 @@ def _exchange_attributes(parse: Parse, pair: BoundPair, one: str) -> tuple[str, 
 
 
 def _replace_attribute(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
-    """The phrase with a different word at this place, and with the article adapted."""
+    """Return the phrase with another word at this place and the article adapted to it."""
     start = parse.starts[at] - parse.starts[span[0]]
     text = text[:start] + word + text[start + len(parse.words[at]) :]
     if at == span[0] or parse.lowers[at - 1] not in INDEFINITE:
@@ -147,7 +150,7 @@ def _replace_attribute(parse: Parse, span: Span, at: int, word: str, text: str) 
 
 
 def _join_in_both_orders(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
-    """The two phrases in both orders, plainly and with "both"."""
+    """Return the two phrases in both orders, with and without "both"."""
     span = (pair.first[0], pair.second[1])
     said = (f"{first} and {second}", _join_in_reverse_order(parse, pair, first, second))
     takes_both = all(parse.tags[phrase[0]] == "DT" for phrase in (pair.first, pair.second))  # each has an article
@@ -156,7 +159,7 @@ def _join_in_both_orders(parse: Parse, pair: BoundPair, first: str, second: str)
 
 
 def _join_in_reverse_order(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
-    """The second phrase before the first; a shared article stays in front."""
+    """Return the second phrase before the first. A shared article stays in front."""
     said, behind = first.partition(" ")[::2]
     plural = parse.tags[pair.second[1] - 1] == "NNS"
     shared = said in (*INDEFINITE, "the") and parse.tags[pair.second[0]] not in ("DT", "PRP$")
@@ -166,7 +169,7 @@ def _join_in_reverse_order(parse: Parse, pair: BoundPair, first: str, second: st
 
 
 def _replace_first_attribute(parse: Parse, pair: BoundPair, rng: Draws) -> str:
-    """A different attribute for the first thing."""
+    """Return the first thing with a different attribute."""
     at = pair.attributes[0]
     if parse.tags[at] == "CD":
         return replace_tokens(parse, (at, at + 1, "several"))

@@ -1,4 +1,4 @@
-"""A main clause and a subordinate clause whose order can be exchanged."""
+"""Split a sentence into a main clause and a subordinate clause whose order can be exchanged."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ LONGEST, LONGEST_FREE = 20, 12  # words of a clause
 
 @dataclass(frozen=True, slots=True)
 class TwoClauses:
-    """Both clauses as written within a sentence, the conjunction, and the end of the text.
+    """Two clauses as written within a sentence, the conjunction, and the end of the text.
 
-    `clauses_can_swap`: either clause can be the main one. `are_both_past`: both are in the past tense.
-    `fits_event_order`: the tenses fit "before" and "after". `fits_open_condition`: the tenses are those of an open
-    condition.
+    `clauses_can_swap` is true if either clause can be the main clause. `are_both_past` is true if both are in the past
+    tense. `fits_event_order` is true if the tenses fit "before" and "after", `fits_open_condition` if they are those of
+    an open condition.
     """
 
     main: str
@@ -41,7 +41,10 @@ class TwoClauses:
 
 
 def split_two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoClauses | str:
-    """The two clauses of a text with no other clause, the second opened by one of these words; or why not."""
+    """Return the clauses of a text that has exactly two, or the reason why it cannot be split.
+
+    One of `words` must open the second clause.
+    """
     root = statement_root(parse)
     marks = [i for i, word in enumerate(parse.lowers) if word in words and parse.bases[i] == "mark"]
     if root is None or len(marks) != 1 or parse.bases[parse.heads[marks[0]]] != "advcl":
@@ -60,7 +63,7 @@ def split_two_clauses(parse: Parse, english: English, words: frozenset[str]) -> 
 
 
 def _is_complete_clause(parse: Parse, verb: int, clause: int | None) -> bool:
-    """Whether a clause begins with its subject, has a finite verb, and has no other clause beside this one."""
+    """Return whether a clause begins with its subject, has a finite verb, and contains no clause but `clause`."""
     subject = parse.child(verb, "nsubj")
     if subject is None and clause is not None and finite_tag(parse, verb) == "VB":
         subject = verb
@@ -75,7 +78,7 @@ def _is_complete_clause(parse: Parse, verb: int, clause: int | None) -> bool:
 
 
 def finite_tag(parse: Parse, verb: int) -> str:
-    """The Penn tag of a clause's finite word; empty if it has none, or is a perfect, or has "did" as a verb."""
+    """Return the Penn tag of a clause's finite word, or "" for no finite word, a perfect, or "did" as a full verb."""
     parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
     if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
         return ""
@@ -85,7 +88,7 @@ def finite_tag(parse: Parse, verb: int) -> str:
 
 
 def _clauses_by_position(parse: Parse, english: English, at: int, after: int) -> TwoClauses | None:
-    """The clauses by the position of the second: at the end, or at the front followed by a comma."""
+    """Return the clauses if the second is at the end, or at the front and followed by a comma."""
     last = len(parse) - (parse.words[-1] in (".", "!"))
     end = parse.text[parse.ends[last - 1] :]
     comma = " ," if " ," in parse.text or end.startswith(" ") else ","
@@ -129,6 +132,6 @@ def _token_text(parse: Parse, first: int, after: int) -> str:
 
 
 def join_clauses(clauses: TwoClauses, main: str, conjunction: str, other: str, *, front: bool = False) -> str:
-    """The text with these clauses and this conjunction, the second clause at the end or at the front."""
+    """Return the text with these clauses and this conjunction. The second clause is at the end or at the front."""
     text = f"{conjunction} {other}{clauses.comma} {main}" if front else f"{main} {conjunction} {other}"
     return (capitalise_first_letter(text) if clauses.starts_with_capital else text) + clauses.end

@@ -1,6 +1,6 @@
-"""A comparison reversed, and the same comparison in other words: for any English text.
+"""Reverse a comparison, or state the same comparison in other words, in any English text.
 
-"More than 50 people" is kept by "over 50 people" and changed by "fewer than 50 people"; "the attic is larger than the
+"More than 50 people" is kept by "over 50 people" and changed by "fewer than 50 people". "The attic is larger than the
 cellar" is kept by "the cellar is smaller than the attic" and changed by "the attic is smaller than the cellar".
 """
 
@@ -58,7 +58,9 @@ HALF = "half"
 
 
 def comparison_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The only comparison of a sentence: a bound on a number, or of two things by an adjective."""
+    """Return the rephrasings of a sentence's only comparison: a bound on a number, or two things compared by an
+    adjective.
+    """
     if not BOUND.isdisjoint(set(parse.lowers) - {"no"}) or parse.lowers.count("than") > 1:
         return "two comparisons, or a word that fits only one direction"
     bounds = [i for i in range(1, len(parse) - 1) if _is_number_bound(parse, i)]
@@ -97,7 +99,7 @@ def comparison_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephra
 
 
 def _is_number_bound(parse: Parse, at: int) -> bool:
-    """Whether "than", "least" or "most" before a number makes it a lower or upper bound."""
+    """Return whether "than", "least" or "most" before a number makes that number a lower or upper bound."""
     pair = parse.lowers[at - 1 : at + 1] in (("at", "least"), ("at", "most"))
     after = at + 1 + (parse.words[at + 1] == "$")
     numbered = parse.tags[after : after + 1] == ("CD",) or parse.lowers[after] == HALF
@@ -106,7 +108,10 @@ def _is_number_bound(parse: Parse, at: int) -> bool:
 
 
 def _adjective_rephrasings(parse: Parse, english: English) -> Rephrasings | None:
-    """A listed adjective or adverb before "than": in other words, reversed, and with both things exchanged."""
+    """Return the rephrasings of a listed adjective or adverb before "than".
+
+    They state the comparison in other words, reverse it, and exchange the two things.
+    """
     than = parse.lowers.index("than")
     for pair in OPPOSED:
         for own, other in (pair, pair[::-1]):
@@ -127,7 +132,7 @@ def _adjective_rephrasings(parse: Parse, english: English) -> Rephrasings | None
 
 
 def _equality_text(parse: Parse, first: int, than: int) -> str:
-    """ "As large as" in place of "larger than"."""
+    """Return the text with "as large as" in place of "larger than"."""
     if parse.pos[first - 1] not in ("AUX", "VERB"):
         return ""
     if parse.tags[than - 1] == "JJR":
@@ -138,7 +143,7 @@ def _equality_text(parse: Parse, first: int, than: int) -> str:
 def _exchange_compared_things(
     parse: Parse, english: English, first: int, than: int, words: tuple[str, ...]
 ) -> list[str]:
-    """The texts with the two things exchanged, if they are plain nouns of one number."""
+    """Return the texts with the two things exchanged, if they are plain nouns, both singular or both plural."""
     at, second = parse.heads[parse.heads[than]], parse.heads[than]
     subject = parse.child(at, "nsubj")
     if parse.heads[at] != at or subject is None or parse.child(at, "cop") is None:
@@ -158,7 +163,9 @@ def _exchange_compared_things(
 
 
 def _are_comparable_nouns(parse: Parse, first: int, second: int) -> bool:
-    """Whether two nouns have the same number, and each has an article or is a name, or both are plural."""
+    """Return whether two nouns have the same grammatical number, and each is a plural or a name, or has a
+    determiner.
+    """
     numbers = [parse.tags[i] in ("NNS", "NNPS") for i in (first, second)]
     said = [parse.tags[i] in ("NNP", "NNS") or parse.child(i, "det", "nmod:poss") is not None for i in (first, second)]
     return numbers[0] == numbers[1] and all(said)

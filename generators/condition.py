@@ -1,4 +1,4 @@
-"""A condition turned into its exception, and the same condition in other words: for any English text.
+"""Turn a condition into its exception, or state the same condition in other words, in any English text.
 
 "The shop closes if it rains" is kept by "If it rains, the shop closes" and changed by "The shop closes unless it
 rains".
@@ -29,7 +29,7 @@ ADDRESSED = frozenset(  # "if you want a copy" names the audience of a statement
 
 
 def condition_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The clause that "if" or "unless" opens, with the main clause."""
+    """Return the rephrasings of a clause with "if" or "unless" and its main clause."""
     clauses = split_two_clauses(parse, english, frozenset(OTHER))
     if isinstance(clauses, str):
         return clauses

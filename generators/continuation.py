@@ -1,9 +1,9 @@
 """Continuations: the sentence goes on and adds more statements (Peng, Weir and Weeds 2023, section 3.3).
 
-The final punctuation is replaced by ", and" and the words that follow, cut after five words, ten, and so on; "and"
-counts as the first of them. Punctuation does not count, and is dropped at the cut. The continuation was written by hand
-(the probes) or by a language model (`--continuation-model`). A cut is extended to the end of a clause or phrase, and
-the longer sentence ends like the original.
+The final punctuation is replaced by ", and" and the first five words of a continuation, or ten, and so on; "and" counts
+as a word. Punctuation does not count, and is dropped at the cut. The continuation was written by hand (the probes) or
+by a language model (`--continuation-model`). A cut is extended to the end of a clause or phrase, and the longer
+sentence ends like the original.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def continuation(group: Group, *, level: int, rng: Random, english: English) -> 
 
 
 def why_no_continuation(group: Group, level: int) -> str:
-    """Return the reason why a group has no continuation of `level` words, counting the "and"; empty if it has one."""
+    """Return why a group has no continuation of `level` words (including the "and"), or "" if it has one."""
     if group.continuation is None:
         return "no continuation: give --continuation-model"
     count = 1 + sum(map(is_word, group.continuation.split()))
@@ -52,7 +52,10 @@ def why_no_continuation(group: Group, level: int) -> str:
 
 
 def append_words(group: Group, count: int, *, level: int, ending: str = "") -> Variant:
-    """Return the sentence with "and" and the first words of its continuation, `count` words in all, then `ending`."""
+    """Return the sentence with "and" and the first words of its continuation, then `ending`.
+
+    `count` is the number of words added, including the "and".
+    """
     words = ["and", *(group.continuation or "").split()]
     ends = [i for i, word in enumerate(words, start=1) if is_word(word)]
     added = f", {' '.join(words[: ends[count - 1]]).rstrip(AT_CUT)}{ending}"
@@ -61,10 +64,10 @@ def append_words(group: Group, count: int, *, level: int, ending: str = "") -> V
 
 
 def count_words_before_clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
-    """The numbers of words of a continuation, including the "and", after which a clause or a phrase ends.
+    """Return the numbers of words after which a clause or a phrase of the continuation ends.
 
-    That is after a content word, if nothing before it depends on the rest, and the rest can be left out: "and a rope
-    was made fast around the mast" goes on with "while the cook ...".
+    The numbers include the "and". The end is after a content word, nothing before it depends on the rest, and the rest
+    can be left out: "and a rope was made fast around the mast" goes on with "while the cook ...".
     """
     cuts = {parse.ends[at] for at in range(len(parse)) if _is_clause_end(parse, at)}
     words = [match for match in re.finditer(r"\S+", parse.text) if is_word(match[0])]
@@ -84,7 +87,7 @@ def _is_clause_end(parse: Parse, at: int) -> bool:
 
 
 def is_word(token: str) -> bool:
-    """Whether the text between two blanks counts as a word.
+    """Return whether the text between two blanks counts as a word.
 
     >>> [is_word(token) for token in ("and", "1806,", "-")]
     [True, True, False]
@@ -93,7 +96,7 @@ def is_word(token: str) -> bool:
 
 
 def end_without_punctuation(text: str) -> int:
-    """The offset of a text's final punctuation.
+    """Return the offset at which a text's final punctuation starts.
 
     >>> "It rained."[: end_without_punctuation("It rained.")]
     'It rained'

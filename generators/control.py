@@ -1,8 +1,8 @@
 """Control edits: an unrelated word in the same place, with the tag, frequency and length of the edit's own word.
 
-Frequency, length and tag make words comparable, but not the sentence correct: "He told that it rained". So the words of
-a control come only from lists, which were written for this project: verbs with that frame, nouns of persons, adjectives
-of that kind of noun.
+Equal frequency, length and tag make two words comparable, but do not make the sentence correct: "He told that it
+rained". So the words of a control come from lists that were written for encheck: verbs with the required frame, nouns
+for persons, adjectives for that kind of noun.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ PREDICATE = frozenset("nsubj cop punct aux cc mark".split())
 
 
 def fitting_lemmas(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
-    """The lemmas that fit this place; empty in case of doubt."""
+    """Return the lemmas that fit this place, or an empty set in case of doubt."""
     part = POS_OF_TAG[parse.tags[at]]
     if part == "v":
         # Verbs with the same complements as this verb, if its subject is a person.
@@ -142,7 +142,10 @@ def fitting_lemmas(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
 
 
 def _is_unspecified_person(parse: Parse, at: int) -> bool:
-    """Whether the person is not specified by a compound, "of" or adjective, or by a name or comma after the noun."""
+    """Return whether the person is not specified further.
+
+    A compound, "of", an adjective, or a name or comma after the noun would do so.
+    """
     if at + 1 < len(parse):
         named = parse.pos[at + 1] in ("PROPN", "NOUN") or bool(parse.entities[at + 1])
         if named or parse.words[at + 1] == ",":
@@ -152,7 +155,7 @@ def _is_unspecified_person(parse: Parse, at: int) -> bool:
 
 
 def _noun_kind(lexicon: Lexicon, parse: Parse, at: int) -> str:
-    """A noun's kind: a person, an artifact or an idea; empty for any other kind."""
+    """Return the kind of a noun: a person, an artifact or an idea, or "" for any other kind."""
     if parse.pos[at] == "PRON":
         return "person" if parse.lowers[at] in {*OBJECT_FORMS, *OBJECT_FORMS.values()} - {"it"} else ""
     if parse.entities[at].endswith("PER"):
@@ -164,7 +167,7 @@ def _noun_kind(lexicon: Lexicon, parse: Parse, at: int) -> str:
 
 
 def _has_acting_subject(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
-    """Whether the subject is a person, a group, or the name of one."""
+    """Return whether the subject is a person, a group, or the name of either."""
     subject = parse.child(verb, "nsubj")
     if subject is None or parse.deps[subject] != "nsubj":
         return False
@@ -176,7 +179,7 @@ def _has_acting_subject(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
 
 
 def _has_only_plain_dependents(parse: Parse, verb: int) -> bool:
-    """Whether the verb has nothing but subject, object, and a time or place."""
+    """Return whether the verb has no dependents except subject, object, and a time or place."""
     for i in parse.children[verb]:
         if parse.deps[i] in PLAIN_BELOW or parse.lowers[i] in PLAIN_ADVERBS:
             continue
@@ -188,7 +191,10 @@ def _has_only_plain_dependents(parse: Parse, verb: int) -> bool:
 
 
 def _fitting_adjectives(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
-    """Adjectives that describe this kind of noun; before an infinitive those that evaluate it."""
+    """Return the adjectives that can describe this kind of noun.
+
+    Before an infinitive, return those that can evaluate the noun.
+    """
     if parse.tags[at] != "JJ" or parse.lower_lemmas[at] in COUNTING:
         return NO_WORDS
     if parse.bases[at] == "amod" and parse.heads[at] > at and not parse.children[at]:
@@ -218,9 +224,9 @@ NO_PLAIN_ADJECTIVES = frozenset(
 
 @listed_generator(beside=("antonym", "synonym"), title="unrelated words", readers=(228, 256))
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
-    """An unrelated word at the place of `base`, as frequent and as long as the word that `base` inserts there.
+    """Return the written edit if the data has one. Otherwise insert an unrelated word at the place of `base`.
 
-    The written edit if the data has one.
+    The word is as frequent and as long as the word that `base` inserts.
     """
     if group.variants:
         return group.variant("control", level)
@@ -247,10 +253,10 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
 def _sample_comparable_lemmas(
     lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: frozenset[str], rng: Random
 ) -> list[str]:
-    """Random words of `fitting` as frequent as `word`, as long in their form here, and unrelated to the word at `at`.
+    """Return random words of `fitting` that are comparable to `word` and unrelated to the word at `at`.
 
-    Lemmas are compared by their frequency as this part of speech, forms by how often they have this tag, and by their
-    total frequency.
+    They are as frequent as `word`, and as long in the form that they have here. Lemmas are compared by their frequency
+    as this part of speech, forms by their frequency with this tag and by their total frequency.
     """
     tag = parse.tags[at]
     pos = POS_OF_TAG[tag]
@@ -279,7 +285,9 @@ def _sample_comparable_lemmas(
 
 @dataclass(frozen=True, slots=True)
 class CommonWord:
-    """A common word in one form: the lemma's frequency, the form's count, and the adjective's positions."""
+    """A common word in one form: the lemma's frequency, the form's count, and the positions that an adjective
+    can have.
+    """
 
     lemma: str
     form: str
@@ -290,9 +298,9 @@ class CommonWord:
 
 @cache
 def common_words(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
-    """The common words with a form for this tag, counted as that part of speech.
+    """Return the common words that have a form for this tag, counted as that part of speech.
 
-    Words whose first sense is capitalised are left out, and adjectives that replace a number or an article.
+    Words whose first sense is capitalised are left out, and so are adjectives that replace a number or an article.
     """
     pos = POS_OF_TAG[tag]
     result = []
@@ -308,7 +316,9 @@ def common_words(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
 
 
 class WordColumns(NamedTuple):
-    """The pool of a tag in columns: frequencies of lemmas and forms (Zipf), counts, and lengths (letters)."""
+    """All common words of a tag, in columns: frequencies of lemmas and forms (Zipf scale), counts, lengths in
+    letters.
+    """
 
     frequency: Column
     written: Column
@@ -319,7 +329,7 @@ class WordColumns(NamedTuple):
 
 @cache
 def word_columns(lexicon: Lexicon, tag: str) -> WordColumns:
-    """The columns for comparing all words of the pool at once: there are thousands of nouns."""
+    """Return the columns with which all common words of a tag are compared at once. There are thousands of nouns."""
     words = common_words(lexicon, tag)
     return WordColumns(
         np.array([word.frequency for word in words]),
@@ -332,7 +342,7 @@ def word_columns(lexicon: Lexicon, tag: str) -> WordColumns:
 
 @cache
 def _related_lemmas(lexicon: Lexicon, lemma: str, pos: Pos) -> frozenset[str]:
-    """Words that share a sense with the lemma, oppose it, or have the same hypernym."""
+    """Return the words that share a sense with the lemma, are its opposite, or have the same hypernym."""
     result = {lemma}
     for sense in lexicon.senses(lemma, pos):
         result.update(sense.lemmas)

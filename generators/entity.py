@@ -1,8 +1,8 @@
-"""A different name in place of a name, and the same name in a second notation: for any English text.
+"""Replace a name by a different name, or write the same name in a second notation, in any English text.
 
 For "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" a different one. The other name comes from the same
-data if they have one of its kind, else from a list. A mirror has the other name in the notation that the changed text
-does not use: the edit that keeps the text changes the mirror, and vice versa (docs/method/probes.md).
+data if they contain one of its kind, and otherwise from a list. A mirror has the other name in the notation that the
+changed text does not use. So the edit that keeps the text changes the mirror, and vice versa (docs/method/probes.md).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ WHY: Mapping[Side, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Inventory:
-    """The things that a data set names, by kind."""
+    """The things that a data set names, grouped by kind."""
 
     by_kind: Mapping[str, tuple[NamedThing, ...]]
 
     def of(self, *kinds: str) -> tuple[NamedThing, ...]:
-        """The things of these kinds."""
+        """Return the things of these kinds."""
         return tuple(thing for kind in kinds for thing in self.by_kind.get(kind, ()))
 
 
@@ -54,7 +54,7 @@ NO_INVENTORY = Inventory({})
 
 
 class NameChange(NamedTuple):
-    """The name to replace, a different name, and the notation of the latter in the changed text."""
+    """The name to replace, a different name, and the notation of the different name in the changed text."""
 
     name: Name
     thing: NamedThing
@@ -80,10 +80,11 @@ def _find_names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
 
 
 def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """A different person, place or organisation, and the same one under a second name: "H. Marsh", "the city of Oslo".
+    """Return edits that name a different thing, and edits that write the same name in a second notation.
 
-    The mirror has the other name in the notation that the changed text does not use. The control makes a different
-    statement in place of the name: "someone else", "another city".
+    The thing is a person, place or organisation. Notations are "H. Marsh" or "the city of Oslo". The mirror has the
+    other name in the notation that the changed text does not use. The control puts a different statement in place of
+    the name: "someone else", "another city".
     """
     source, found, known = parse.text, english.derive(_find_names, parse.text), english.inventory or NO_INVENTORY
     if isinstance(found, str):
@@ -114,7 +115,10 @@ def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 
 def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange | None:
-    """A different name and its notation; a coin decides whether the surface favours the kept or the changed text."""
+    """Return a different name and its notation.
+
+    A coin decides whether the surface favours the kept or the changed text.
+    """
     others = [
         one for one in _replacement_things(name, parse, known) if _forms_fit_possessive(parse.text, name, *one.forms)
     ]
@@ -139,13 +143,15 @@ def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) 
 
 
 def _forms_fit_possessive(text: str, name: Name, *forms: str) -> bool:
-    """Whether the *'s* of the name never follows a form that ends in *s*."""
+    """Return whether no form that ends in *s* would come before the *'s* of the name."""
     is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spans)
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
 
 def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
-    """Replacements for a name, from the data, else from the lists, without things that the text also names."""
+    """Yield replacements for a name, from the data or else from the lists. Things that the text also names are left
+    out.
+    """
     for some in (known, LISTED):
         result = [one for one in _same_kind_things(name.thing, some, parse) if _is_different_thing(name, one, parse)]
         if result:
@@ -154,7 +160,7 @@ def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[
 
 
 def _same_kind_things(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedThing]:
-    """The things of the same kind as a thing, with its title if it has one."""
+    """Yield the things of the same kind as `thing`. If it has a title, they have the same title."""
     if thing.kind not in ("titled", "surname"):
         yield from some.of(thing.kind)
         return
@@ -184,7 +190,7 @@ LISTED = _load_listed_things()
 
 
 def _is_different_thing(name: Name, one: NamedThing, parse: Parse) -> bool:
-    """Whether it is a different thing of the same gender, and the text has none of its words."""
+    """Return whether `one` is a different thing of the same gender, and the text contains none of its words."""
     thing = name.thing
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
         return False
@@ -206,12 +212,15 @@ def _words_in(*forms: str) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _identifying_words(thing: NamedThing) -> frozenset[str]:
-    """The words of a name that identify a person or thing."""
+    """Return the words of a name that identify a person or thing."""
     return frozenset(word for word in _words_in(*thing.forms) if len(word) > 3 and word not in COMMON_NAME_WORDS)
 
 
 def _name_edit(source: str, start: int, end: int, text: str) -> Edit:
-    """The edit, adjusted for a full stop that an abbreviation shares with its sentence, and for the initial capital."""
+    """Return the edit, with the initial capital adapted.
+
+    It also adapts a full stop that an abbreviation shares with its sentence.
+    """
     if source[end - 1] == "." and not text.endswith(".") and ENDED.match(source, end):
         text += "."
     if text.endswith(".") and source[end : end + 1] == ".":

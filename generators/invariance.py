@@ -1,4 +1,4 @@
-"""Edits of the form only: lower case, spacing as after copying from a page, contractions."""
+"""Edits that change only the form: lower case, spacing as after copying from a page, contractions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 @listed_generator(1)
 def casing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence in lower case, or why there is no variant."""
+    """Return the sentence in lower case, or why there is no variant."""
     changed = [(i, c.lower()) for i, c in enumerate(group.source) if c.lower() != c]
     if not changed:
         return "already in lower case"
@@ -24,7 +24,7 @@ def casing(group: Group, *, level: int, rng: Random, english: English) -> Varian
 
 @listed_generator(1)
 def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with its contractions written in full, or contracted if it has none; or why there is no variant."""
+    """Return the sentence with its contractions expanded, or contracted if it has none, or why there is no variant."""
     if left := "" if group.variants else why_not_edited(group.source):
         return left
     edits = tuple(find_contraction_edits(group.source))
@@ -36,7 +36,7 @@ def contraction(group: Group, *, level: int, rng: Random, english: English) -> V
 
 @listed_generator(1)
 def spacing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with one space doubled and one at the end, or why there is no variant."""
+    """Return the sentence with one space doubled and one added at the end, or why there is no variant."""
     blanks = [m.start() for m in re.finditer(r"(?<=\S) (?=\S)", group.source)]
     if not blanks:
         return "one word"

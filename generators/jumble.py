@@ -17,10 +17,10 @@ TRIES = 20
 
 @listed_generator(1, 2, 3)
 def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """Exchange `level` disjoint pairs of different words; a reason if the sentence has too few.
+    """Exchange `level` disjoint pairs of different words, or return a reason if the sentence has too few.
 
     Words move without the punctuation around them, so a final full stop stays in its place. The result has the same
-    words and differs from the source in exactly 2 x `level` places.
+    words as the source, and differs from it in exactly 2 x `level` places.
     """
     if left := "" if group.variants else why_not_edited(group.source):
         return left
@@ -37,9 +37,9 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
 def choose_exchanges(
     text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]] = ()
 ) -> tuple[Edit, ...] | None:
-    """The edits that exchange `pairs` disjoint pairs of words that differ in more than case.
+    """Return the edits that exchange `pairs` disjoint pairs of words, or None if there are too few words.
 
-    Words in the character spans `stays` do not move.
+    The words of a pair differ in more than case. Words in the character spans `stays` do not move.
     """
     match = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in stays))
     words = [(m.start(), m.end(), m.group()) for m in match]

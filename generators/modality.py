@@ -1,7 +1,7 @@
-"""A different modal verb, and the same modality in other words: for any English text.
+"""Replace a modal verb, or express the same modality in other words, in any English text.
 
-"Visitors must sign" is kept by "visitors have to sign" and changed by "visitors may sign"; "the shop will close" by "is
-going to close" and "might close".
+"Visitors must sign" is kept by "visitors have to sign" and changed by "visitors may sign". "The shop will close" is
+kept by "the shop is going to close" and changed by "the shop might close".
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ PERMITTED_SUBJECTS = frozenset(["you", "i", "we"])
 
 
 class Modal(NamedTuple):
-    """Synonyms of a modal verb, words of a different modality, a control; {be} and {have} agree with its subject."""
+    """Synonyms of a modal verb, words of a different modality, and a control.
+
+    In these texts, {be} and {have} agree with the subject.
+    """
 
     kept: tuple[str, ...]
     changed: tuple[str, ...]
@@ -59,7 +62,7 @@ PRONOUN_AGREEMENT |= dict.fromkeys(("we", "they", "you"), "plural")
 
 
 def modality_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The only modal verb of a sentence, between its subject and its verb."""
+    """Return the rephrasings of a sentence's only modal verb, which stands between its subject and its verb."""
     result = [i for i, tag in enumerate(parse.tags) if tag == "MD"]
     if len(result) != 1 or parse.lowers[result[0]] not in MODALS:
         return "two modal verbs" if len(result) > 1 else NONE
@@ -87,7 +90,7 @@ def modality_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasi
 
 
 def _subject_agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
-    """How the verb agrees with the subject: a key of `FORMS`, or empty."""
+    """Return how the verb agrees with the subject, as a key of `FORMS`, or "" if unclear."""
     if parse.lower_lemmas[subject] in AMOUNTS:
         return ""
     return PRONOUN_AGREEMENT.get(parse.lowers[subject]) or subject_agreement(
@@ -96,7 +99,10 @@ def _subject_agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
 
 
 def _has_meaning_of_synonyms(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:
-    """Whether the modal verb has the meaning of its other words here: duties and abilities need persons who act."""
+    """Return whether the modal verb means the same as its synonyms here.
+
+    Duties and abilities need persons who act.
+    """
     if modal.is_of_actors:
         return verb == at + 1 and parse.lower_lemmas[verb] not in INVOLUNTARY_VERBS and can_act(english, parse, subject)
     if modal.why == "a possibility":  # "you may" can be a permission

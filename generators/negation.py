@@ -1,4 +1,5 @@
-"""A statement negated, or its negation removed, and an edit of the same place that keeps it: for any English text.
+"""Negate a statement or remove its negation, and edit the same place without changing the statement, in any English
+text.
 
 For "is covered", "is indeed covered" keeps the statement, "is not covered" negates it, and "is supposed to be covered"
 makes a different statement. For "is not covered", "isn't covered" keeps it and "is covered" reverses it. The second
@@ -72,7 +73,9 @@ ALL = frozenset("All Every Everyone Everybody Everything".split())
 
 
 class PredicateTexts(NamedTuple):
-    """The characters to replace, and their replacements in the kept, changed and mirrored text and in the control."""
+    """The characters to replace, and what replaces them in the kept text, the changed text, the mirror and the
+    control.
+    """
 
     start: int
     end: int
@@ -81,10 +84,11 @@ class PredicateTexts(NamedTuple):
 
 
 def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """The statement negated, or its negation removed; the same with emphasis, or with *not* written in a different way.
+    """Return edits that negate the statement or remove its negation, and edits that keep it.
 
-    In reported speech the reported statement is negated; a relative clause only if there is nothing else. The control
-    is a different statement in the same place: "is expected to be covered", "may close" for "will close".
+    A text is kept by emphasis, or by another spelling of *not*. In reported speech the reported statement is negated. A
+    relative clause is negated only if there is nothing else to negate. The control is a different statement in the same
+    place: "is expected to be covered", "may close" for "will close".
     """
     if left := why_not_edited(parse.text):
         return left
@@ -104,7 +108,7 @@ def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 
 def _negatable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
-    """The predicates whose negation fits the rest of the text; or the reason why there is none."""
+    """Return the predicates whose negation fits the rest of the text, or the reason why there are none."""
     denied = find_deniable_predicates(parse)
     if isinstance(denied, str):
         return SENTENCES if has_more_sentences(parse) and denied not in STATELESS else denied
@@ -114,7 +118,7 @@ def _negatable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
 
 
 def _negate_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
-    """ "All" negated as "not all": with "all", the negation of the predicate would be ambiguous."""
+    """Return the texts that negate "all" as "not all". With "all", a negated predicate would be ambiguous."""
     at = next((i for i, word in enumerate(parse.words) if word in ALL and _quantifies_main_subject(parse, i)), None)
     if at is None:
         return None
@@ -125,7 +129,7 @@ def _negate_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
 
 
 def _quantifies_main_subject(parse: Parse, at: int) -> bool:
-    """Whether the subject of a declarative main clause is all, every or everybody at its beginning."""
+    """Return whether this is "all", "every" or "everybody" at the beginning of a main clause's subject."""
     subject = parse.heads[at] if parse.bases[at] == "det" else at
     root = parse.heads[subject]
     if parse.bases[subject] != "nsubj" or parse.heads[root] != root or parse.tags[at + 1 :][:1] in (("PRP",), ("WDT",)):
@@ -136,7 +140,10 @@ def _quantifies_main_subject(parse: Parse, at: int) -> bool:
 
 
 def _texts_by_antonym(predicate: Predicate, rng: Draws, english: English) -> PredicateTexts | None:
-    """Keep "is possible" by "is not impossible", if exactly one of the two must hold and the clause ends there."""
+    """Return texts that keep "is possible" by "is not impossible".
+
+    Exactly one of the two must hold, and the clause must end there.
+    """
     parse, at = predicate.parse, predicate.head
     if (
         predicate.negation is not None
@@ -162,7 +169,7 @@ def _texts_by_antonym(predicate: Predicate, rng: Draws, english: English) -> Pre
 
 
 def _predicate_texts(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
-    """The texts for a predicate: its affirmative and negative forms, and a random choice of them."""
+    """Return the texts for a predicate, as a random choice of its affirmative and negative forms."""
     parse = predicate.parse
     start, end = parse.starts[predicate.finite], parse.ends[last_replaced_token(predicate)]
     start -= _contraction_with_pronoun(predicate) != "" and parse.text[start - 1] == " "
@@ -217,7 +224,7 @@ def _forms_unlike(own: str, forms: Sequence[str]) -> list[str]:
 
 
 def _contraction_with_pronoun(predicate: Predicate) -> str:
-    """The contraction of an operator with the pronoun before it: "'s"; "" if there is none."""
+    """Return the contraction of an operator with the pronoun before it, such as "'s", or "" if there is none."""
     parse, at = predicate.parse, predicate.finite
     is_clear = (
         predicate.operator not in ("has", "have") or at != predicate.head
@@ -235,19 +242,21 @@ def _contraction_with_pronoun(predicate: Predicate) -> str:
 
 
 def last_replaced_token(predicate: Predicate) -> int:
-    """The last token to replace: the full verb, the not, or the operator."""
+    """Return the last token to replace: the full verb, the "not", or the operator."""
     return predicate.head if predicate.base else predicate.finite if predicate.negation is None else predicate.negation
 
 
 def _adapt_apostrophe_and_blank(source: str, own: str, text: str) -> str:
-    """The text with the apostrophe of its source, and with a blank before a word that replaces a clitic."""
+    """Return the text with its source's kind of apostrophe, and a blank before a word that replaces a clitic."""
     is_tied, was_tied = text[0] == "'", own[0] in "'’"
     text = text.replace("can not", "cannot").replace("'", "’" if "’" in source else "'")
     return f" {text}" if not is_tied and (was_tied or own[0] == " ") else text
 
 
 def _plain_forms(predicate: Predicate) -> tuple[list[str], list[str]]:
-    """The affirmative and the negative forms of a predicate without emphasis, the plain form first."""
+    """Return the affirmative and the negative forms of a predicate without emphasis. Each list starts with the plain
+    form.
+    """
     word = predicate.parse.words[predicate.finite]
     if not predicate.base:
         operator = word if word in CLITICS else predicate.operator
@@ -280,7 +289,7 @@ def _verb_and_auxiliary(predicate: Predicate) -> tuple[str, str]:
 
 
 def _expand_clitic(predicate: Predicate) -> list[str]:
-    """A clitic written in full."""
+    """Return the full forms of a clitic."""
     word = predicate.parse.lowers[predicate.finite]
     if word in CLITICS and word[1:] == "s":
         full = {"be": "is", "have": "has"}.get(predicate.parse.lower_lemmas[predicate.finite], "")
@@ -289,7 +298,7 @@ def _expand_clitic(predicate: Predicate) -> list[str]:
 
 
 def _emphatic_forms(predicate: Predicate) -> list[str]:
-    """The forms of a predicate with a word of emphasis."""
+    """Return the forms of a predicate with a word of emphasis."""
     if predicate.base:
         verb, do = _verb_and_auxiliary(predicate)
         return [
@@ -303,7 +312,7 @@ def _emphatic_forms(predicate: Predicate) -> list[str]:
 
 
 def _inflect_like_auxiliary(predicate: Predicate) -> str:
-    """The full verb of "do not accept" in the form of its *do*; "" if that form is not attested."""
+    """Return the full verb of "do not accept" in the form of its *do*, or "" if that form is not attested."""
     tag = {"does": "VBZ", "do": "VBP", "did": "VBD"}[predicate.parse.lowers[predicate.finite]]
     if predicate.base in ("have", "do"):
         return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[predicate.base][
@@ -316,7 +325,10 @@ def _inflect_like_auxiliary(predicate: Predicate) -> str:
 def _side_choices_with_preference(
     own: str, kept: tuple[str, ...], changed: tuple[str, ...], mirrors: tuple[str, ...], around: int
 ) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-    """Each choice of texts, with the side that the edit distance favours for both sources (1 kept, -1 changed)."""
+    """Return each choice of texts, with the side that the edit distance favours for source and mirror.
+
+    1 is kept, -1 is changed.
+    """
 
     choices: list[tuple[int, int, tuple[str, ...]]] = []
     for near, far in product(kept, changed):
@@ -329,7 +341,10 @@ def _side_choices_with_preference(
 
 @lru_cache(maxsize=20_000)
 def _emphasis_words(text: str) -> frozenset[str]:
-    """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word only."""
+    """Return the words of emphasis in a text.
+
+    If a mirror shares such a word with a side, it is near that side only because of the word.
+    """
     return STRESS.intersection(text.split())
 
 
@@ -340,7 +355,7 @@ def _preferred_side(own: str, near: str, far: str, around: int) -> int:
 
 @lru_cache(maxsize=50_000)
 def _relative_token_distance(own: str, text: str, around: int) -> float:
-    """The edit distance of two texts that differ only in these words, as a share of the longer one."""
+    """Return the edit distance of two texts that differ only in these words, as a share of the longer text."""
     from rapidfuzz.distance import Levenshtein
 
     one, other = tokens(own), tokens(text)
@@ -348,7 +363,7 @@ def _relative_token_distance(own: str, text: str, around: int) -> float:
 
 
 def _unrelated_statement(predicate: Predicate, rng: Draws) -> str:
-    """A different statement about the subject in place of the predicate; "" if there is none."""
+    """Return a different statement about the subject to replace the predicate, or "" if there is none."""
     parse, operator = predicate.parse, predicate.operator
     word = rng.choice(EXPECTED)
     if operator in MODALS:

@@ -1,9 +1,10 @@
-"""A different number in place of a number, and the same number in a second notation: for any English text.
+"""Replace a number by a different number, or write it in a second notation, in any English text.
 
-For a number with two notations, the kept edit uses the other notation, and the changed edit writes a different number
-in that notation, so both change the notation equally. The second source, a mirror, has the other number in the text's
-notation, so the edit that keeps the text changes the mirror and vice versa (docs/method/probes.md). The control keeps
-the number and changes its context: "12 people" and "12 women", "5 minutes" and "5 hours".
+If a number has two notations, the kept edit writes it in the other notation. The changed edit writes a different
+number, also in the other notation, so both edits change the notation equally. The second source, a mirror, has the
+different number in the text's own notation. So the edit that keeps the text changes the mirror, and vice versa
+(docs/method/probes.md). The control keeps the number and changes its context: "12 people" and "12 women", "5 minutes"
+and "5 hours".
 """
 
 from __future__ import annotations
@@ -76,7 +77,10 @@ OTHER_COUNTED_NOUN = dict(  # words for the same places, of similar frequency
 
 
 def replace_phrase_word(parse: Parse, mention: Mention) -> PhraseWord | None:
-    """A replacement for one word in the phrase of a number; None if there is none, or if the word occurs twice."""
+    """Return a replacement for one word in the phrase of a number.
+
+    Return None if there is none, or if the word occurs twice.
+    """
     spot = NumberPlace(parse, mention.start, mention.end)
     result = _replace_unit(parse, mention) or _replace_counted_noun(spot)
     if result is None:
@@ -87,7 +91,7 @@ def replace_phrase_word(parse: Parse, mention: Mention) -> PhraseWord | None:
 
 
 def _replace_unit(parse: Parse, mention: Mention) -> PhraseWord | None:
-    """A unit, a sign, a month or a half of the day within the number."""
+    """Return a replacement for a unit, a sign, a month or an "a.m." or "p.m." within the number."""
     text = parse.text[mention.start : mention.end]
     if OF_AGE.match(parse.text[mention.start :]):
         return None
@@ -102,7 +106,7 @@ def _replace_unit(parse: Parse, mention: Mention) -> PhraseWord | None:
 
 
 def _replace_counted_noun(spot: NumberPlace) -> PhraseWord | None:
-    """The counted noun."""
+    """Return a replacement for the counted noun."""
     noun = spot.noun
     if noun is None or spot.parse.words[noun] not in OTHER_COUNTED_NOUN:
         return None
@@ -119,7 +123,7 @@ Choice = tuple[NumberForm, Value, float]
 
 
 class NumberChange(NamedTuple):
-    """The number to edit, its other notation, and the other value of each size that has one."""
+    """The number to edit, its other notation, and the other value for each distance at which there is one."""
 
     mention: Mention
     form: NumberForm
@@ -127,9 +131,10 @@ class NumberChange(NamedTuple):
 
 
 def number_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: ARG001 - a phenomenon has all three
-    """The same number in a second notation; a number that is near (level 1), middle (2) or far (3), in both notations.
+    """Return edits that write the number in a second notation, and edits that write a different number.
 
-    The control makes a different statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
+    The different number is near (level 1), at a middle distance (2) or far (3), in both notations. The control makes a
+    different statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
     """
     source, found = parse.text, find_number_mentions(parse)
     if isinstance(found, str):
@@ -160,10 +165,10 @@ def number_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # 
 
 
 def _choose_number_change(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
-    """The change of a number; None if no near value can be written in both notations.
+    """Return how to change a number, or None if no near value can be written in both notations.
 
-    A coin decides whether surfaces favour the kept or the changed text, if there is a choice: a model that goes by the
-    surface should win as often as it loses.
+    If there is a choice, a coin decides whether the surface favours the kept or the changed text. So a model that goes
+    by the surface should win as often as it loses.
     """
     favoured = rng.choice(COIN)
     near = [(form, *result) for form in mention.forms for result in _expressible_values(mention, form, NEAR, context)]
@@ -178,7 +183,11 @@ def _choose_number_change(mention: Mention, rng: Draws, context: int) -> NumberC
 
 
 def _choose_by_surface(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
-    """A choice whose surface favours that side (most strongly, for the changed text), or else neither side much."""
+    """Return a choice whose surface favours this side.
+
+    For the changed text, take the one that favours it most. If there is none, take a choice that favours neither side
+    much.
+    """
     there = [one for one in found if one[2] * favoured > 0]
     if not there:
         return min(found, key=lambda one: abs(one[2]))
@@ -186,7 +195,7 @@ def _choose_by_surface(found: Sequence[Choice], favoured: int, rng: Draws) -> Ch
 
 
 def _expressible_values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
-    """(value, how much the surface favours the kept text) of other values that both notations can express."""
+    """Return (value, how much the surface favours the kept text) for values that both notations can express."""
     kept, own = write_or_none(form.write, mention.value), write_or_none(mention.write, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
@@ -200,14 +209,17 @@ def _expressible_values(mention: Mention, form: NumberForm, size: int, context: 
 
 
 def similarity_in_context(own: str, other: str, context: int) -> float:
-    """The similarity of two texts that differ only in these words, by words and trigrams (see `encheck.surface`)."""
+    """Return the similarity of two texts that differ only in these words.
+
+    It compares words and trigrams (see `encheck.surface`).
+    """
     return _jaccard_in_context(tokens(own), tokens(other), context / WORD_LENGTH) + _jaccard_in_context(
         _trigrams(own), _trigrams(other), context
     )
 
 
 def _jaccard_in_context(first: Iterable[str], second: Iterable[str], around: float) -> float:
-    """The shared part of two texts with `around` shared items around their differing words."""
+    """Return the Jaccard overlap of two texts that share `around` items besides these."""
     one, other = set(first), set(second)
     return (around + len(one & other)) / (around + len(one | other))
 
@@ -217,7 +229,7 @@ def _trigrams(text: str) -> list[str]:
 
 
 def write_or_none(write: Callable[[Value], str], value: Value) -> str | None:
-    """The value in a notation; None if that notation cannot express it."""
+    """Return the value in a notation, or None if that notation cannot express it."""
     try:
         return write(value)
     except ValueError:
@@ -231,8 +243,9 @@ def _side_edit(source: str, plan: NumberChange, text: str, why: str) -> SideEdit
 
 
 def edits_that_write_number(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
-    """The edits of a number, adjusted for a full stop that an abbreviation shared with its sentence, capital and
-    article.
+    """Return the edits that write a number, with the capital and the article adapted.
+
+    They also adapt a full stop that an abbreviation shares with its sentence.
     """
     text = capitalise_at_sentence_start(source, mention.start, text)
     if source[mention.end - 1] == "." and not text.endswith(".") and ENDED.match(source, mention.end):
@@ -246,7 +259,10 @@ def edits_that_write_number(source: str, mention: Mention, text: str) -> tuple[E
 
 
 def capitalise_at_sentence_start(source: str, start: int, text: str) -> str:
-    """The text with a capital letter at the start of a sentence, unless its writer uses no capitals or full stops."""
+    """Return the text with a capital letter at the start of a sentence.
+
+    It stays unchanged if the author of the source uses no capitals or full stops.
+    """
     begins = OPENING.search(source[:start]) is not None and not source[start].islower()
     uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"
     return text[0].upper() + text[1:] if begins and not uses_none else text
@@ -264,16 +280,16 @@ NOTHING_SHARED = "the query and the document share no number that can be written
 
 
 class SharedNumber(NamedTuple):
-    """The query with either number in its own notation, and the document with either in a different notation."""
+    """A query with each of two numbers in its own notation, and a document with each of them in another notation."""
 
     queries: tuple[str, str]
     documents: tuple[str, str]
 
 
 def contrast_shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber | str:
-    """A number that both texts share, with a near one to replace it; or the reason why there is none.
+    """Return a number that both texts share and a near number that replaces it, or the reason why there is none.
 
-    A number is shared if kind and value are the same, and for a count also the counted noun.
+    A number is shared if its kind and value are the same. For a count, the counted noun must be the same too.
     """
     asked, said = find_number_mentions(query), find_number_mentions(document)
     if isinstance(asked, str):
@@ -305,7 +321,10 @@ def _counted_noun(parse: Parse, mention: Mention) -> str:
 
 
 def _contrasts_of_mention(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
-    """Contrasts for near values that both texts can express, in notations of the document where no word reveals it."""
+    """Yield contrasts for near values that both texts can express.
+
+    The document is written in notations in which no word reveals the number.
+    """
     for write in (other.write, *(form.write for form in other.forms)):
         for value in mention.other_values_at_distance(NEAR):
             asked, said = ([write_or_none(way, v) for v in (mention.value, value)] for way in (mention.write, write))
@@ -317,13 +336,13 @@ def _contrasts_of_mention(query: str, mention: Mention, document: str, other: Me
 
 
 def _distinguishing_words(both: list[str | None]) -> set[str]:
-    """The words that distinguish two numbers in one notation."""
+    """Return the words that distinguish two numbers in one notation."""
     first, second = (set(tokens(text or "")) for text in both)
     return first ^ second
 
 
 def _write_both_values(text: str, mention: Mention, write: Write, value: Value) -> tuple[str, str]:
-    """The text with its own value in this notation, then with the other one."""
+    """Return the text with its own value in this notation, and the text with the other value."""
     first, second = (
         apply_edits(text, edits_that_write_number(text, mention, write(v))) for v in (mention.value, value)
     )

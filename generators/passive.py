@@ -1,6 +1,6 @@
-"""The passive of a plain active clause: "The court rejected the appeal" > "The appeal was rejected by the court".
+"""Make the passive of a plain active clause: "The court rejected the appeal" > "The appeal was rejected by the court".
 
-Clauses whose passive would be ambiguous or unnatural are refused.
+A clause is refused if its passive would be ambiguous or unnatural.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ LONGEST_SUBJECT, LONGEST_OBJECT, LONGEST_BEFORE_MORE, LONGEST_PHRASE = 8, 10, 5,
 
 @dataclass(frozen=True, slots=True)
 class ActiveClause:
-    """A main clause with subject, verb and object, in this order; `aux` is its one auxiliary."""
+    """A main clause with subject, verb and object, in this order. `aux` is its only auxiliary, or None."""
 
     parse: Parse
     english: English
@@ -86,7 +86,7 @@ class ActiveClause:
 
 
 def find_active_clause(parse: Parse, english: English) -> ActiveClause | None:
-    """The main clause with an object, in the active; None if there is none."""
+    """Return the main clause if it is in the active and has an object, or None."""
     root = statement_root(parse)
     if root is None or parse.pos[root] != "VERB":
         return None
@@ -100,7 +100,7 @@ def find_active_clause(parse: Parse, english: English) -> ActiveClause | None:
 
 
 def _why_no_passive(clause: ActiveClause) -> str:
-    """The reason, in a few words, against a passive of this clause; empty if there is none."""
+    """Return in a few words why this clause has no passive, or "" if it has one."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     text, lemma = parse.text, parse.lemmas[verb].lower()
     is_inserted = any(mark in f" {text}" for mark in (" '", " -", "- ", "--"))
@@ -161,7 +161,7 @@ def _why_no_passive(clause: ActiveClause) -> str:
 
 
 def _why_sides_cannot_be_exchanged(clause: ActiveClause) -> str:
-    """Why subject and object cannot change places unchanged; empty if they can."""
+    """Return why subject and object cannot change places unchanged, or "" if they can."""
     parse, subject, thing, lemma = clause.parse, clause.subject, clause.thing, clause.parse.lemmas[clause.verb].lower()
     if parse.tags[subject] == "PRP":
         is_plain = parse.lowers[subject] in OBJECT_FORMS and clause.doer == (subject, subject + 1)
@@ -198,7 +198,7 @@ def _why_sides_cannot_be_exchanged(clause: ActiveClause) -> str:
 
 
 def _has_unclear_verb_form(clause: ActiveClause) -> bool:
-    """Whether the verb is in no clear finite form, its lemma is in doubt, or it has no participle."""
+    """Return whether the verb has no clear finite form, a doubtful lemma, or no participle."""
     parse, verb, aux, subject = clause.parse, clause.verb, clause.aux, clause.subject
     word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
     if not parse.words[verb].islower() or inflect(lemma, tag) != word or inflect(lemma, "VBN") is None:
@@ -215,7 +215,7 @@ def _has_unclear_verb_form(clause: ActiveClause) -> bool:
 
 
 def _is_connective_or_punctuation(clause: ActiveClause, at: int) -> bool:
-    """Whether this is a connective or comma at the front, a comma before a separate clause, or the full stop."""
+    """Return whether this is a connective or comma at the front, a comma before a separate clause, or the full stop."""
     parse = clause.parse
     if parse.bases[at] == "cc":
         return at == 0 and parse.lowers[at] in ("and", "but")
@@ -225,8 +225,9 @@ def _is_connective_or_punctuation(clause: ActiveClause, at: int) -> bool:
 
 
 def _is_separate_clause(clause: ActiveClause, at: int) -> bool:
-    """Whether this is a finite clause behind, with a noun as its subject and no pronoun that could refer to either
-    side.
+    """Return whether this is a finite clause after the object, with a conjunction, a subject, and no pronouns.
+
+    A pronoun could refer to the subject or the object of the main clause.
     """
     parse, mark, span = clause.parse, clause.parse.child(at, "mark"), contiguous_span(clause.parse, at)
     subject = parse.child(at, "nsubj")
@@ -238,7 +239,10 @@ def _is_separate_clause(clause: ActiveClause, at: int) -> bool:
 
 
 def _modifies_only_verb(clause: ActiveClause, at: int) -> bool:
-    """Whether an adverb or phrase does not describe the agent and does not attach to it after "by"."""
+    """Return whether an adverb or phrase describes only the verb.
+
+    It must not describe the agent, and must not attach to the agent after "by".
+    """
     parse, span = clause.parse, contiguous_span(clause.parse, at)
     if span is None or parse.lowers[at] == "tomorrow":  # about the future, after a past: "set a hearing tomorrow"
         return False
@@ -280,7 +284,10 @@ DOUBTFUL = "an uncertain capital letter or plural"
 
 
 def make_passive(parse: Parse, english: English) -> Move | str | None:
-    """The edits that make the main clause passive, or why it has none; None if there is no such clause."""
+    """Return the edits that make the main clause passive, or why it has no passive.
+
+    Return None if there is no active main clause.
+    """
     clause = find_active_clause(parse, english)
     if clause is None:
         return None
@@ -291,7 +298,10 @@ def make_passive(parse: Parse, english: English) -> Move | str | None:
 
 
 def _passive_edits(clause: ActiveClause) -> tuple[Edit, ...] | None:
-    """Object to the front, the verb in the passive, the subject after "by"; None if a form is in doubt."""
+    """Return the edits that put the object first, the verb in the passive, and the subject after "by".
+
+    Return None if a form is in doubt.
+    """
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     number, front, back = _be_agreement(parse, clause.thing), _object_as_subject(clause), _subject_after_by(clause)
     if number is None or front is None or back is None:
@@ -319,7 +329,10 @@ def _passive_auxiliary(tag: str, number: str) -> str:
 
 
 def _be_agreement(parse: Parse, head: int) -> str | None:
-    """The form of "be" for this noun phrase: i, s (third person singular), p; None if in doubt."""
+    """Return which form of "be" agrees with this noun phrase, or None if in doubt.
+
+    The result is i ("am"), s (third person singular) or p (plural).
+    """
     word, tag = parse.lowers[head], parse.tags[head]
     if tag == "PRP":
         return PRONOUN_AGREEMENT.get(word)
@@ -333,7 +346,7 @@ def _be_agreement(parse: Parse, head: int) -> str | None:
 
 
 def _object_as_subject(clause: ActiveClause) -> str | None:
-    """The object as the new subject; None if it cannot take the capital of the sentence."""
+    """Return the object as the new subject, or None if it cannot have the capital of a sentence start."""
     text = span_text(clause.parse, clause.done)
     text = SUBJECT_FORMS.get(text.lower(), text)
     if clause.doer[0] > 0 or clause.parse.text[0].islower():
@@ -343,7 +356,7 @@ def _object_as_subject(clause: ActiveClause) -> str | None:
 
 
 def _subject_after_by(clause: ActiveClause) -> str | None:
-    """The subject as written after "by"; None if its capital is in doubt."""
+    """Return the subject as written after "by", or None if its capital letter is in doubt."""
     text = span_text(clause.parse, clause.doer)
     if text.lower() in OBJECT_FORMS:
         return OBJECT_FORMS[text.lower()]

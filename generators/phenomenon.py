@@ -1,9 +1,10 @@
-"""Phenomena: kept edit, changed edit, control and mirror from one reading of a sentence; and the list of all phenomena.
+"""Phenomena: a kept edit, a changed edit, a control and a mirror from one analysis of a sentence, and the list of all
+phenomena.
 
-A `Phenomenon` is declared in its own file. If a reading gives several texts with the same meaning and several with a
-different one, each a whole sentence, `edits_from_rephrasings` chooses a kept text, a changed text and a mirror from
-them: the mirror has the meaning of the changed text, in other words (docs/method/probes.md). A coin decides which text
-the edit distance favours, and the mirror favours the opposite, if there is such a choice.
+Each `Phenomenon` is declared in its own file. An analysis may give several whole sentences with the same meaning and
+several with a different meaning. Then `edits_from_rephrasings` chooses a kept text, a changed text and a mirror from
+them. The mirror has the meaning of the changed text in other words (docs/method/probes.md). If possible, a coin decides
+which text the edit distance favours, and the mirror favours the other one.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ TokenChange = tuple[int, int, str]  # first token, one past the last, and the re
 
 
 class SideEdit(NamedTuple):
-    """The edits that make one text from a sentence, and a description of them: the certificate of the variant."""
+    """The edits that make one text from a sentence, and their description: the certificate of the variant."""
 
     edits: tuple[Edit, ...]
     certificate: str
@@ -55,9 +56,9 @@ Edits = Mapping[tuple[Side, int], SideEdit | str]  # by side and level, if there
 
 @dataclass(frozen=True, eq=False)
 class Phenomenon:
-    """A change of meaning, with a kept text and a control: how to make them from English text, and their validity.
+    """A change of meaning with a kept text and a control: how to make them from English text, and their validity.
 
-    Declared once, in its own file. Checks use `generators`; `encheck data variants` lists `generators_from_text`.
+    It is declared once, in its own file. Checks use `generators`. `encheck data variants` lists `generators_from_text`.
     """
 
     name: str
@@ -74,12 +75,12 @@ class Phenomenon:
     survey: Survey | None = None
 
     def relation(self, side: Side) -> str:
-        """The relation of a side's text to its sentence: "number", "number_kept"."""
+        """Return the relation of a side's text to its sentence, such as "number" or "number_kept"."""
         return self.name if side == "changed" else f"{self.name}_{side}"
 
     @cached_property
     def generators_from_text(self) -> Mapping[Side, NamedGenerator]:
-        """The generator of each side for any English text, by its name in the listing."""
+        """The generator of each side for any English text. Each has its name in the listing."""
         called = {side: self.relation(side).replace(self.name, self.listed_as or self.name) for side in SIDES}
         levels = {side: self.levels if side == "changed" else (1,) for side in self.sides}
         return {
@@ -89,7 +90,10 @@ class Phenomenon:
 
     @cached_property
     def generators(self) -> Mapping[Side, NamedGenerator]:
-        """The generators for checks: the written text of each side if the data have one, else a made one."""
+        """The generators for checks.
+
+        Each uses the written text of its side if the data have one, and otherwise makes a text.
+        """
         return {
             side: NamedGenerator(
                 partial(self._written_or_made, side), self.relation(side), label=made.name, survey=self.survey,
@@ -138,12 +142,15 @@ class Phenomenon:
 
 @cache
 def _edit_finder(phenomenon: Phenomenon, seed: int, _inventory: object) -> Callable[[English, Parse], Edits | str]:
-    """A function that finds the edits of a sentence in its parse: the same for all sides and levels of a seed."""
+    """Return a function that finds a sentence's edits in its parse.
+
+    The edits are the same for all sides and levels of a seed.
+    """
     return lambda english, parse: phenomenon.edits(parse, english, Draws(seed, phenomenon.name, parse.text))
 
 
 class Rephrasings(NamedTuple):
-    """Texts with the meaning of a sentence, texts with a different meaning, a control, and a reason."""
+    """Texts with the meaning of a sentence, texts with a different meaning, a control, and why the meanings differ."""
 
     kept: Sequence[str]
     changed: Sequence[str]
@@ -154,7 +161,7 @@ class Rephrasings(NamedTuple):
 def edits_from_rephrasings(
     read: Callable[[Parse, English, Draws], Rephrasings | str],
 ) -> Callable[[Parse, English, Draws], Edits | str]:
-    """A function that chooses a phenomenon's edits from the ways of a plain statement."""
+    """Return a function that chooses a phenomenon's edits from the rephrasings that `read` returns."""
 
     def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
         source = parse.text
@@ -176,7 +183,10 @@ def edits_from_rephrasings(
 
 
 def label_edits_by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[Side, str] = WHY) -> Edits:
-    """One edit per side at level 1; its certificate has the replaced words, and the description `says`."""
+    """Return one edit per side, at level 1.
+
+    Its certificate has the replaced words and the description in `says`.
+    """
     return {
         (side, 1): SideEdit((edit,), f"{why}: {source[edit.start : edit.end]} > {edit.text}: {says[side]}")
         for side, edit in edits.items()
@@ -184,9 +194,9 @@ def label_edits_by_side(source: str, edits: Mapping[Side, Edit], why: str, *, sa
 
 
 def choose_side_texts(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[Side, str] | str:
-    """Kept text, changed text and, if there are two ways to say it, mirror; or the reason why there are none.
+    """Return a kept text, a changed text and, if there is a second wording, a mirror; or why there are none.
 
-    If no choice favours the sides as the coin decides, a choice that comes near.
+    If no choice favours the sides as the coin decides, take one that nearly does.
     """
     kept, changed = ([text for text in dict.fromkeys(ways) if text != source] for ways in (kept, changed))
     if not kept or not changed:
@@ -203,7 +213,7 @@ def choose_side_texts(source: str, kept: Sequence[str], changed: Sequence[str], 
 def _side_choices(
     source: str, kept: Sequence[str], changed: Sequence[str]
 ) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
+    """Yield each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
     for near, far in product(kept, changed):
         first = surface_preference(source, near, far)
         mirrors = [text for text in changed if text != far]
@@ -214,7 +224,7 @@ def _side_choices(
 
 
 def edit_between(source: str, text: str) -> Edit:
-    """The single edit of whole words that turns the source into the text.
+    """Return the single edit of whole words that turns the source into the text.
 
     >>> edit_between("All of us left.", "None of us left.")
     Edit(start=0, end=3, text='None')
@@ -233,7 +243,7 @@ def edit_between(source: str, text: str) -> Edit:
 
 
 def replace_tokens(parse: Parse, *changes: TokenChange) -> str:
-    """The text with some tokens replaced; the first word keeps its capital.
+    """Return the text with some tokens replaced. The first word keeps its capital.
 
     An empty replacement also removes the blank before it.
     """
@@ -253,13 +263,13 @@ Declared = TypeVar("Declared", NamedGenerator, Phenomenon)
 
 @cache
 def all_generators() -> Mapping[str, NamedGenerator]:
-    """The generators that work alone or beside another generator, without the sides of phenomena."""
+    """Return the generators that work alone or at the place of another one, except those of phenomena."""
     return _load_declarations(NamedGenerator)
 
 
 @cache
 def all_phenomena() -> Mapping[str, Phenomenon]:
-    """All phenomena, from the probes or made from any English text."""
+    """Return all phenomena, both those in the probes and those made from any English text."""
     return _load_declarations(Phenomenon)
 
 
@@ -271,7 +281,7 @@ def _load_declarations(kind: type[Declared]) -> dict[str, Declared]:
 
 
 def phenomenon_generator(name: str, side: Side) -> NamedGenerator:
-    """The generator of one side of a phenomenon; ValueError for an unknown name.
+    """Return the generator of one side of a phenomenon. Raise ValueError for an unknown name.
 
     >>> from encheck.generators.phenomenon import phenomenon_generator
     >>> phenomenon_generator("number", "kept").name
@@ -283,10 +293,10 @@ def phenomenon_generator(name: str, side: Side) -> NamedGenerator:
 
 
 def relation_validity(relation: str) -> Validity | None:
-    """How many edits of this relation blind readers found right: the ceiling of any rate on them.
+    """Return how many edits of this relation blind readers judged right. This limits any rate measured on them.
 
     A triple (a text with its kept and its changed edit, or with its control) is right if both readers confirm all its
-    relations and its English (docs/method/generators.md). None for edits without a declared title.
+    relations and its English (docs/method/generators.md). Return None for edits without a declared title.
 
     >>> from encheck.generators.phenomenon import relation_validity
     >>> relation_validity("number").right, relation_validity("temporal").rate, relation_validity("unheard-of")
@@ -300,7 +310,7 @@ def relation_validity(relation: str) -> Validity | None:
 
 
 def relation_title(relation: str) -> str:
-    """A description of a generator's variants.
+    """Return a description of the variants with this relation.
 
     >>> from encheck.generators.phenomenon import relation_title
     >>> relation_title("other_meaning"), relation_title("number_control"), relation_title("of_your_own")

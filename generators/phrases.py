@@ -1,4 +1,4 @@
-"""Shared functions of the reorder generators: spans of a parse, capitals, the case of pronouns, quantifiers."""
+"""Functions that reorder generators share: spans of a parse, capitals, the case of pronouns, quantifiers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ PARTS: dict[str, Pos] = {"NOUN": "n", "ADJ": "a", "ADV": "r", "VERB": "v"}
 
 
 def statement_root(parse: Parse) -> int | None:
-    """The head of the text, if it is one declarative sentence."""
+    """Return the head of the text if it is a single declarative sentence, or None."""
     roots = [i for i, head in enumerate(parse.heads) if head == i and parse.pos[i] not in ("PUNCT", "SPACE")]
     return roots[0] if len(roots) == 1 and "?" not in parse.text else None
 
 
 def last_word(parse: Parse) -> int:
-    """The last token other than punctuation and blanks."""
+    """Return the last token other than punctuation and blanks."""
     end = len(parse) - 1
     while end > 0 and parse.pos[end] in ("PUNCT", "SPACE"):
         end -= 1
@@ -46,19 +46,20 @@ def last_word(parse: Parse) -> int:
 
 
 def contiguous_span(parse: Parse, head: int) -> Span | None:
-    """The span of a head's subtree, if it is contiguous."""
+    """Return the span of a head's subtree, or None if it is not contiguous."""
     tokens = parse.subtree(head)
     return (tokens[0], tokens[-1] + 1) if tokens[-1] - tokens[0] + 1 == len(tokens) else None
 
 
 def span_text(parse: Parse, span: Span) -> str:
-    """The characters of a span."""
+    """Return the characters of a span."""
     return parse.text[parse.starts[span[0]] : parse.ends[span[1] - 1]]
 
 
 def is_movable_time(parse: Parse, head: int, span: Span) -> bool:
-    """Whether this is a date or time, with or without a preposition, which can move without a change of meaning in any
-    clause.
+    """Return whether this is a date or time that can move in any clause without a change of meaning.
+
+    It may have a preposition.
     """
     if strip_subtype(parse.deps[head]) not in ("obl", "advmod") or span[1] - span[0] > 8:
         return False
@@ -71,18 +72,18 @@ def is_movable_time(parse: Parse, head: int, span: Span) -> bool:
 
 
 def keeps_capital_elsewhere(parse: Parse, at: int) -> bool:
-    """Whether a word that opens the sentence also has its capital elsewhere."""
+    """Return whether a word that opens the sentence would also have its capital elsewhere."""
     word = parse.words[at]
     return parse.pos[at] == "PROPN" or bool(parse.entities[at]) or word == "I" or not word.istitle()
 
 
 def capitalise_first_letter(text: str) -> str:
-    """The text with its first letter a capital."""
+    """Return the text with a capital as its first letter."""
     return text[:1].upper() + text[1:]
 
 
 def text_inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
-    """The text of a span that opens the sentence, as written within a sentence; None if that is in doubt."""
+    """Return the text of a span that opens the sentence, as written within a sentence, or None if in doubt."""
     at, text = span[0], span_text(parse, span)
     lower = text[0].lower() + text[1:]
     if parse.tags[at] in CLOSED_TAGS and parse.words[at] != "I":
@@ -101,7 +102,7 @@ def text_inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | No
 
 
 def may_refer_to(parse: Parse, span: Span, other: int) -> bool:
-    """Whether a possessive in a span could refer to the phrase whose head is `other`."""
+    """Return whether a possessive in a span could refer to the phrase whose head is `other`."""
     own = {parse.lowers[i] for i in range(*span) if parse.tags[i] == "PRP$"}
     person = parse.lowers[other] if parse.pos[other] == "PRON" else ""
     if person in ("i", "me", "we", "us"):
@@ -110,7 +111,7 @@ def may_refer_to(parse: Parse, span: Span, other: int) -> bool:
 
 
 def quantifier_order_matters(parse: Parse, first: Span, second: Span) -> bool:
-    """Whether two phrases have quantifiers whose order matters: "every boy" and "a book"."""
+    """Return whether two phrases have quantifiers whose order matters, such as "every boy" and "a book"."""
     words = [{parse.lowers[i] for i in range(*span)} for span in (first, second)]
     every = [bool(w & UNIVERSAL) for w in words]
     counted = [
@@ -124,13 +125,13 @@ def quantifier_order_matters(parse: Parse, first: Span, second: Span) -> bool:
 
 
 def has_no_determiner(parse: Parse, span: Span) -> bool:
-    """Whether this is a noun without article, number, possessive or name: "houses", "green paint"."""
+    """Return whether this is a noun without article, number or possessive, and not a name: "houses", "green paint"."""
     tags = {parse.tags[i] for i in range(*span)}
     return tags.isdisjoint(("DT", "PDT", "PRP$", "PRP", "CD", "POS", "NNP", "NNPS"))
 
 
 def can_act(english: English, parse: Parse, head: int) -> bool:
-    """Whether a noun phrase names a person, a group or an organisation."""
+    """Return whether a noun phrase names a person, a group or an organisation."""
     if parse.pos[head] == "PRON":
         return parse.lowers[head] in OBJECT_FORMS or parse.lowers[head] in SUBJECT_FORMS.keys() - {"it"}
     if parse.entities[head]:
@@ -139,13 +140,18 @@ def can_act(english: English, parse: Parse, head: int) -> bool:
 
 
 def noun_category(lexicon: Lexicon, parse: Parse, at: int) -> int | None:
-    """The lexicographer's file of a noun's first sense, which is its kind; None for a name or unknown word."""
+    """Return the lexicographer's file of a noun's first sense, or None for a name or unknown word.
+
+    The file is a coarse topic.
+    """
     senses = lexicon.senses(parse.lemmas[at].lower(), "n") if parse.pos[at] == "NOUN" else ()
     return senses[0].lexfile if senses else None
 
 
 def is_noun_phrase(parse: Parse, head: int, span: Span, *, of: frozenset[str]) -> bool:
-    """Whether this is a noun or name with its modifiers, "and" another one, and phrases with these prepositions."""
+    """Return whether this is a noun or name with only modifiers, coordinated nouns, and phrases with these
+    prepositions.
+    """
     if not parse.tags[head].startswith("NN") or parse.pos[head] not in ("NOUN", "PROPN"):
         return False
     if any(parse.tags[i] in ("WDT", "WP", "WP$", "EX") for i in range(*span)):
@@ -155,13 +161,13 @@ def is_noun_phrase(parse: Parse, head: int, span: Span, *, of: frozenset[str]) -
 
 
 def _is_noun_part(parse: Parse, at: int) -> bool:
-    """Whether this is an article, adjective, number or name; an "and", what it joins, or a hyphen."""
+    """Return whether this is an article, adjective, number, name or hyphen, an "and", or what an "and" joins."""
     wanted = {"punct": parse.words[at] in ("-", "."), "cc": parse.lowers[at] == "and"}
     joined = parse.bases[at] != "conj" or parse.tags[at].startswith(("NN", "JJ"))
     return (parse.deps[at] in NOUN_PARTS or parse.bases[at] == "flat") and wanted.get(parse.bases[at], joined)
 
 
 def preposition_of(parse: Parse, at: int) -> str:
-    """The preposition of a phrase, or empty."""
+    """Return the preposition of a phrase, or "" if it has none."""
     case = parse.child(at, "case")
     return "" if case is None else parse.lowers[case]

@@ -1,4 +1,4 @@
-"""A different quantity in place of "all", "every", "many" or "nobody", and the same quantity in other words.
+"""Change the quantity in "all", "every", "many" or "nobody", or state the same quantity in other words.
 
 "Every student passed" is kept by "each student passed" and changed by "no student passed".
 """
@@ -44,7 +44,7 @@ PART = ("only some of the", "some but not all of the")
 
 
 def quantifier_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The first quantifier of a subject or an object, if it is the only one of its sentence."""
+    """Return the rephrasings of a subject's or object's quantifier, if it is the only one of its sentence."""
     lowers = parse.lowers
     result = [i for i, word in enumerate(lowers) if word in UNIVERSAL or word in NEGATIVE]
     if len(result) != 1:
@@ -57,7 +57,7 @@ def quantifier_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephra
 
 
 def _person_rephrasings(parse: Parse, at: int) -> Rephrasings | None:
-    """ "Everybody" > "everyone", "no one"."""
+    """Return the rephrasings of "everybody": "everyone" keeps the meaning, "no one" changes it."""
     after = at + 2 if parse.lowers[at : at + 2] == ("no", "one") else at + 1
     said = " ".join(parse.lowers[at:after])
     if said not in PERSONS or parse.bases[after - 1] not in ("nsubj", "obj"):
@@ -68,7 +68,7 @@ def _person_rephrasings(parse: Parse, at: int) -> Rephrasings | None:
 
 
 def _noun_rephrasings(parse: Parse, at: int) -> Rephrasings | None:
-    """The quantifier of a noun that is a subject or an object."""
+    """Return the rephrasings of the quantifier of a noun that is a subject or an object."""
     noun = parse.heads[at]
     if parse.bases[at] not in ("det", "amod") or not parse.tags[noun].startswith("NN") or noun < at:
         return None
@@ -87,7 +87,10 @@ def _is_subject(parse: Parse, noun: int) -> bool:
 
 
 def _every_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
-    """ "Every student": each and no for a subject; for an object only some, which needs a plural."""
+    """Return the rephrasings of "every student".
+
+    For a subject these are "each" and "no". For an object it is only "some", which needs a plural.
+    """
     other = "each" if parse.lowers[at] == "every" else "every"
     if parse.tags[noun] != "NN":
         return None
@@ -104,7 +107,10 @@ def _every_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
 
 
 def _all_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
-    """ "All the students": all of them, only some of them; "all students" if the verb need not agree."""
+    """Return the rephrasings of "all the students".
+
+    These are "all of them" and "only some of them", and also "all students" if the verb need not agree.
+    """
     if parse.tags[noun] != "NNS":
         return None
     if parse.lowers[at + 1] in DEFINITE:
@@ -126,14 +132,17 @@ def _all_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
 
 
 def _verb_shows_no_number(parse: Parse, noun: int) -> bool:
-    """Whether the verb has the same form for singular and plural: "must", "passed"."""
+    """Return whether the verb has the same form for singular and plural, as "must" and "passed" do."""
     verb = parse.heads[noun]
     finite = next((i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb)
     return parse.tags[finite] == "MD" or (parse.tags[finite] == "VBD" and parse.lower_lemmas[finite] != "be")
 
 
 def _many_rephrasings(parse: Parse, at: int, noun: int, *, said: str, kept: tuple[str, ...]) -> Rephrasings | None:
-    """Few for "many": "not many" for a subject, "hardly any" for an object."""
+    """Return the rephrasings of "many".
+
+    They are "few" and "not many" for a subject, "very few" and "hardly any" for an object.
+    """
     if parse.tags[noun] != "NNS":
         return None
     few = ("few", "not many", "very few") if _is_subject(parse, noun) else ("very few", "hardly any")
@@ -141,7 +150,7 @@ def _many_rephrasings(parse: Parse, at: int, noun: int, *, said: str, kept: tupl
 
 
 def _no_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
-    """ "No student" as a subject: not a single student; every and each student."""
+    """Return the rephrasings of "no student" as a subject: "not a single student", "every student", "each student"."""
     is_there = parse.child(parse.heads[noun], "expl") is not None
     if parse.tags[noun] != "NN" or not _is_subject(parse, noun) or is_there:
         return None

@@ -1,8 +1,9 @@
-"""Reorders that keep the meaning: an adverbial moved to front or end, the halves of a coordination exchanged.
+"""Change the order of a sentence without changing its meaning.
 
-A sentence without these may have a second order of its two objects ("gave the boy a book" and "gave a book to the
-boy"), or a passive. Two objects change places after verbs that are known to allow both orders, if a person gets a
-thing: "gave the idea a try" has only one order.
+An adverbial moves to the front or the end, or the two halves of a coordination are exchanged. If a sentence has
+neither, its two objects may have a second order ("gave the boy a book" and "gave a book to the boy"), or it may have a
+passive. Two objects are exchanged only after verbs that are known to allow both orders, and only if a person gets a
+thing. "Gave the idea a try" has only one order.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ LONGEST_THING, LONGEST_RECIPIENT = 6, 4  # tokens
 
 @dataclass(frozen=True, slots=True)
 class DativeVerb:
-    """A verb, a recipient and a thing, side by side; in this order (`is_double`), or with a preposition."""
+    """A verb with a recipient and a thing, next to each other.
+
+    With `is_double`, the recipient comes first. Otherwise it follows the thing, after a preposition.
+    """
 
     parse: Parse
     english: English
@@ -78,7 +82,10 @@ class DativeVerb:
 
 
 def shift_dative(parse: Parse, english: English) -> Move | str | None:
-    """The edits that exchange the first pair of objects, or why not; None if there is no pair."""
+    """Return the edits that exchange the first pair of objects, or why they cannot be exchanged.
+
+    Return None if there is no pair.
+    """
     reasons: list[str] = []
     for verb in range(len(parse)):
         giving = _find_dative_verb(parse, english, verb)
@@ -116,7 +123,7 @@ def _find_dative_verb(parse: Parse, english: English, verb: int) -> DativeVerb |
 
 
 def _why_not_shifted(giving: DativeVerb) -> str | None:
-    """The reason, in a few words, against exchanging these objects; None if there is none."""
+    """Return in a few words why these objects cannot be exchanged, or None if they can."""
     parse, gets, given = giving.parse, giving.gets, giving.given
     if parse.pos[giving.thing] in ("PRON", "PROPN", "DET"):
         return "the thing given is a pronoun or a name"
@@ -140,7 +147,7 @@ def _why_not_shifted(giving: DativeVerb) -> str | None:
 
 
 def _gives_thing(giving: DativeVerb) -> bool:
-    """Whether this is money, or a noun whose first sense is a thing: no action, feeling or chance."""
+    """Return whether this is money, or a noun whose first sense is a thing, not an action, a feeling or a chance."""
     parse, at = giving.parse, giving.thing
     if parse.entities[at].endswith("MONEY"):
         return all(parse.entities[i].endswith("MONEY") for i in range(*giving.given))
@@ -152,7 +159,7 @@ def _gives_thing(giving: DativeVerb) -> bool:
 
 
 def _has_recipient(giving: DativeVerb) -> bool:
-    """Whether this is a pronoun, or a short noun phrase that names a person or group."""
+    """Return whether this is a pronoun, or a short noun phrase that names a person or a group."""
     parse, at, span = giving.parse, giving.recipient, giving.gets
     if parse.pos[at] == "PRON":
         return span == (at, at + 1) and can_act(giving.english, parse, at)
@@ -160,7 +167,10 @@ def _has_recipient(giving: DativeVerb) -> bool:
 
 
 def _clause_ends_after_objects(giving: DativeVerb) -> bool:
-    """Whether the clause ends after the objects, or continues with "and", an infinitive, another clause or a date."""
+    """Return whether the clause ends after the objects.
+
+    It may also continue with "and", an infinitive, another clause or a date.
+    """
     parse, at = giving.parse, max(giving.gets[1], giving.given[1])
     if at == len(parse) or parse.pos[at] in ("PUNCT", "CCONJ", "SCONJ", "SPACE") or parse.tags[at] in ("TO", "WRB"):
         return True
@@ -214,7 +224,7 @@ RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "
 
 @listed_generator(1, title="reorderings", readers=(107, 112))
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
-    """The written edit if the data has one, else one move that is safe by the parse."""
+    """Return the written edit if the data has one. Otherwise make one move that is safe according to the parse."""
     if group.variants:
         return group.variant("reorder", level)
     if level > 1:
@@ -232,7 +242,7 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
 
 
 def _shift_dative_or_make_passive(source: str, parse: Parse, english: English) -> Variant | str:
-    """The same clause with its objects exchanged, else in the passive; or why neither is safe."""
+    """Return the clause with its objects exchanged, or in the passive, or why neither is safe."""
     reasons: list[str] = []
     for build in BUILDERS:
         result = build(parse, english)
@@ -251,7 +261,7 @@ def _overlaps_code(source: str, edits: tuple[Edit, ...]) -> bool:
 
 
 def front_adverbials(parse: Parse, english: English) -> Iterator[Move]:
-    """Move a time or circumstance from the end of the only main clause to the front, before a comma."""
+    """Yield the moves of a time or circumstance from the end of the only main clause to the front, before a comma."""
     root, end = statement_root(parse), last_word(parse)
     # A quote, a conjunction or an adverbial at the front: a second one before it would be unnatural.
     if (
@@ -276,7 +286,10 @@ def front_adverbials(parse: Parse, english: English) -> Iterator[Move]:
 
 
 def _is_single_statement(parse: Parse, root: int) -> bool:
-    """Whether this is one finite clause with its subject before it, and nothing else that the time could modify."""
+    """Return whether this is one finite clause whose subject precedes the verb, without a further clause or predicate.
+
+    A time could modify the latter instead.
+    """
     subject = parse.child(root, "nsubj")
     finite = any(parse.tags[i] in FINITE for i in (root, *parse.children[root]))
     more = parse.child(root, "conj", "parataxis", "ccomp", "advcl", "xcomp", "csubj")
@@ -284,7 +297,10 @@ def _is_single_statement(parse: Parse, root: int) -> bool:
 
 
 def _modifies_whole_clause(parse: Parse, root: int, head: int, span: Span) -> bool:
-    """Whether this time modifies the whole clause: no verb, comma or noun beside it to which it may belong."""
+    """Return whether this time modifies the whole clause.
+
+    It does not if a comma precedes it, or if it may belong to a verb or noun before it.
+    """
     before, words = range(root + 1, span[0]), parse.lowers[slice(*span)]
     if not is_movable_time(parse, head, span) or not _is_only_time(parse, span):
         return False
@@ -296,14 +312,14 @@ def _modifies_whole_clause(parse: Parse, root: int, head: int, span: Span) -> bo
 
 
 def _is_only_time(parse: Parse, span: Span) -> bool:
-    """Whether this is the only statement of a time in the sentence."""
+    """Return whether the sentence states no other time."""
     others = [i for i in range(len(parse)) if not span[0] <= i < span[1]]
     timed = any(parse.entities[i].endswith(("DATE", "TIME")) for i in others)
     return not timed and WHEN.isdisjoint(parse.lowers[i] for i in others)
 
 
 def postpone_adverbials(parse: Parse, english: English) -> Iterator[Move]:  # noqa: ARG001
-    """Move a time or circumstance from the front, before a comma, to the end of the only main clause."""
+    """Yield the moves of a time or circumstance from the front, before a comma, to the end of the only main clause."""
     root, end = statement_root(parse), last_word(parse)
     if root is None or parse.pos[root] not in ("VERB", "AUX") or not _is_single_statement(parse, root):
         return
@@ -324,7 +340,10 @@ def postpone_adverbials(parse: Parse, english: English) -> Iterator[Move]:  # no
 
 
 def exchange_coordinated(parse: Parse, english: English) -> Iterator[Move]:
-    """Exchange the two halves of "A and B" or "A or B", except within a fixed pair or one name."""
+    """Yield the moves that exchange the halves of "A and B" or "A or B".
+
+    Fixed pairs and the parts of one name are not exchanged.
+    """
     if {word.lower() for word in parse.words} & RECIPROCAL:
         return
     for second in range(len(parse)):
@@ -358,7 +377,7 @@ def exchange_coordinated(parse: Parse, english: English) -> Iterator[Move]:
 
 
 def _article_edit(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
-    """The edit of "a" or "an" before the halves, if the new first one needs it."""
+    """Return the edit that adapts "a" or "an" before the halves to the new first half."""
     before = at - 1
     if before < 0 or parse.lowers[before] not in ("a", "an") or choose_article(text) == parse.lowers[before]:
         return ()
@@ -368,7 +387,7 @@ def _article_edit(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
 
 
 def _may_share_modifier(parse: Parse, left: Span, right: Span) -> bool:
-    """Whether something beside the halves may belong to only one of them, or depends on their order.
+    """Return whether words next to the halves may belong to only one of them, or depend on their order.
 
     "progress and health spending in the system", "actress Teresa Palmer and Michala Banas", "new and stricter".
     """
@@ -398,7 +417,7 @@ BUILDERS: tuple[Callable[[Parse, English], Move | str | None], ...] = (shift_dat
 
 
 def _coordinated_halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Span] | None:
-    """The two halves around the link, if they are bare: no dependent of one could belong to both."""
+    """Return the two halves around the link, or None if a dependent of one of them could belong to both."""
     left = [i for i in parse.subtree(first) if i < link and i not in parse.subtree(second)]
     right = [i for i in parse.subtree(second) if i > link]
     solid = left and right and left[-1] == link - 1 and right[0] == link + 1
@@ -411,7 +430,10 @@ def _coordinated_halves(parse: Parse, first: int, second: int, link: int) -> tup
 
 
 def _is_fixed_pair_or_name(parse: Parse, left: Span, right: Span) -> bool:
-    """Whether this is a fixed pair ("law and order"), or one name: "Barnes and Noble", "Procter and Gamble sells"."""
+    """Return whether this is a fixed pair ("law and order") or one name ("Barnes and Noble").
+
+    "Procter and Gamble sells" has a singular verb, so it is one name too.
+    """
     start, link, end = left[0], left[1], right[1]
     written = ("-".join(column[start:end]).lower() for column in (parse.lowers, parse.lemmas))
     if parse.entities[link] or not FIXED.isdisjoint(written):
@@ -424,12 +446,15 @@ def _is_fixed_pair_or_name(parse: Parse, left: Span, right: Span) -> bool:
 
 
 def _has_singular_verb(parse: Parse, half: Span) -> bool:
-    """Whether a pair of subjects has a singular verb."""
+    """Return whether a pair of subjects has a singular verb."""
     subjects = [i for i in range(*half) if parse.bases[i] == "nsubj"]
     verbs = (i for at in subjects for i in (parse.heads[at], *parse.children[parse.heads[at]]))
     return any(parse.tags[i] == "VBZ" or parse.lowers[i] == "was" for i in verbs)
 
 
 def _is_name_or_compound(parse: Parse, head: int, half: list[int]) -> bool:
-    """Whether there are only names and compounds: an article or adjective before the first half may belong to both."""
+    """Return whether the half consists only of names and compounds.
+
+    An article or adjective is not allowed, because before the first half it could belong to both.
+    """
     return all(i == head or strip_subtype(parse.deps[i]) in ("compound", "flat") for i in half)

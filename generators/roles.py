@@ -1,7 +1,7 @@
-"""Exchanged roles (who does what to whom), and the same roles in a different construction: for any English text.
+"""Exchange who does what to whom, or state the same roles in a different construction, in any English text.
 
 "The nurse called the surgeon" is kept by "The surgeon was called by the nurse" and by "It was the nurse who called the
-surgeon", and changed by the same three constructions with the two exchanged.
+surgeon". It is changed by the same three constructions with nurse and surgeon exchanged.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ LONGEST = 7  # tokens of either side
 
 
 class TransitiveVerb(NamedTuple):
-    """A verb with subject and object in a parse."""
+    """A verb in a parse, with its subject and its object."""
 
     parse: Parse
     subject: int
@@ -110,7 +110,7 @@ class TransitiveVerb(NamedTuple):
 
 
 def _why_not_exchanged(clause: TransitiveVerb) -> str:
-    """The reason, in a few words, against exchanging subject and object; empty if there is none."""
+    """Return in a few words why subject and object cannot be exchanged, or "" if they can."""
     parse, verb, ends = clause.parse, clause.verb, (clause.subject, clause.thing)
     are_names = all(parse.pos[i] == "PRON" or parse.entities[i].endswith("PER") for i in ends)
     if parse.lower_lemmas[verb] not in (BETWEEN_NAMES if are_names else BETWEEN_ACTORS):
@@ -145,7 +145,7 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
 
 
 def _has_finite_form(clause: TransitiveVerb) -> bool:
-    """Whether the verb is not a headline, infinitive, bare participle, or a form that may be one."""
+    """Return whether the verb has a certain finite form, or is the participle of a caption."""
     parse, verb = clause.parse, clause.verb
     auxiliaries = [i for i in clause.others if parse.bases[i] == "aux"]
     if parse.tags[verb] == "VBG" and not auxiliaries and parse.heads[verb] == verb:
@@ -157,7 +157,10 @@ def _has_finite_form(clause: TransitiveVerb) -> bool:
 
 
 def _applies_to_both_sides(clause: TransitiveVerb, at: int) -> bool:
-    """Whether the verb's dependent is not a second predicate, complement or circumstance of only one of the two."""
+    """Return whether the verb's dependent applies to subject and object alike.
+
+    A second predicate, a complement, or a circumstance may apply to only one of them.
+    """
     parse, base, word = clause.parse, clause.parse.bases[at], clause.parse.lowers[at]
     # Words after a quotation describe the speaker.
     if base in ("cc", "conj") and sum(word in QUOTES for word in parse.words[clause.thing + 1 : at]) % 2 == 1:
@@ -181,7 +184,9 @@ def _applies_to_both_sides(clause: TransitiveVerb, at: int) -> bool:
 
 
 def _is_plain_phrase(parse: Parse, end: int) -> bool:
-    """Whether this is a pronoun, a name, or a noun with its article that leaves no doubt which one or how many."""
+    """Return whether this is a pronoun, a name, or a noun with an article that makes clear which or how many
+    are meant.
+    """
     tokens = parse.subtree(end)
     if parse.pos[end] == "PRON":
         return len(tokens) == 1
@@ -225,7 +230,7 @@ AGREEMENT = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 @listed_generator(1)
 def role_reversal(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:  # noqa: ARG001
-    """The written edit if the data has one, else subject and object of the main verb exchanged.
+    """Return the written edit if the data has one. Otherwise exchange subject and object of the main verb.
 
     Both must be able to act: persons, groups, animals or their names. Pronouns and the verb are adapted.
     """
@@ -258,14 +263,20 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
 
 @listed_generator(1)
 def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
-    """The counterpart of a role reversal: the written edit of the same words, else a reorder of the sentence."""
+    """Return the counterpart of a role reversal.
+
+    This is the written edit of the same words if the data has one, and otherwise a reorder of the sentence.
+    """
     if group.variants:
         return group.variant("role_reversal_kept", level)
     return reorder(group, level=level, rng=rng, english=english)
 
 
 def _subject_and_object(parse: Parse, verb: int) -> tuple[int, int] | None:
-    """Subject and object of an active verb, on both sides of it, each contiguous."""
+    """Return subject and object of an active verb, or None.
+
+    One is before the verb and one after it, and both are contiguous.
+    """
     if parse.pos[verb] != "VERB":
         return None
     subject, thing = parse.child(verb, "nsubj"), parse.child(verb, "obj")
@@ -281,7 +292,9 @@ def _subject_and_object(parse: Parse, verb: int) -> tuple[int, int] | None:
 
 
 def _is_contiguous_simple_phrase(parse: Parse, head: int) -> bool:
-    """Whether the phrase is contiguous, without a clause or a possessive pronoun whose reference would change."""
+    """Return whether the phrase is contiguous and has no clause, and no possessive pronoun whose reference would
+    change.
+    """
     tokens = parse.subtree(head)
     clause = any(strip_subtype(parse.deps[i]) in ("acl", "advcl", "appos", "conj", "parataxis") for i in tokens)
     own = any(parse.tags[i] in ("PRP$", "WP$") or parse.lemmas[i].endswith("self") for i in tokens)
@@ -304,7 +317,7 @@ def _can_act(lexicon: Lexicon, parse: Parse, head: int) -> bool:
 
 
 def _is_hyponym(lexicon: Lexicon, sense: str, wanted: str) -> bool:
-    """Whether a sense is a direct or indirect hyponym of another."""
+    """Return whether a sense is a direct or indirect hyponym of another."""
     seen, left = set(), [sense]
     while left:
         here = left.pop()
@@ -317,7 +330,7 @@ def _is_hyponym(lexicon: Lexicon, sense: str, wanted: str) -> bool:
 def _exchange_subject_and_object(
     lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int
 ) -> tuple[Edit, ...] | str:
-    """The edits that exchange the two, or why that is not safe."""
+    """Return the edits that exchange subject and object, or why that is not safe."""
     spans = [(tokens[0], tokens[-1] + 1) for tokens in (parse.subtree(subject), parse.subtree(thing))]
     first, second = (span_text(parse, span) for span in spans)
     to_front = SUBJECT.get(second.lower(), second)
@@ -343,7 +356,7 @@ def _exchange_subject_and_object(
 
 
 def _agreement_class(parse: Parse, head: int) -> str | None:
-    """The form of the verb for this subject: s (third person singular), p (the others), or None."""
+    """Return the form of the verb for this subject: s (third person singular), p (any other), or None if in doubt."""
     word = parse.words[head].lower()
     word = SUBJECT.get(word, word).lower()
     if word == "i":
@@ -354,7 +367,7 @@ def _agreement_class(parse: Parse, head: int) -> str | None:
 
 
 def _agreement_edits(parse: Parse, subject: int, thing: int, verb: int) -> list[Edit] | None:
-    """The edit that makes the finite verb agree with its new subject; None if that is not safe."""
+    """Return the edit that makes the finite verb agree with its new subject, or None if that is not safe."""
     before, after = _agreement_class(parse, subject), _agreement_class(parse, thing)
     finite = next((i for i in (*parse.children[verb], verb) if parse.tags[i] in ("VBZ", "VBP", "VBD")), None)
     past = finite is not None and parse.tags[finite] == "VBD" and parse.words[finite].lower() not in ("was", "were")
@@ -374,7 +387,7 @@ NO_PERSONS = "subject and object cannot both act as people do"
 
 
 def role_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:
-    """The main clause in the active, in the passive and as a cleft, unchanged and with the two exchanged."""
+    """Return the main clause in the active, in the passive and as a cleft, unchanged and with the roles exchanged."""
     own_passive = make_passive(parse, english)
     if not isinstance(own_passive, tuple):
         return NO_PASSIVE if own_passive else NONE
@@ -408,7 +421,10 @@ def role_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings 
 
 
 def _cleft_sentences(parse: Parse, english: English) -> list[str]:
-    """ "It was the nurse who called the surgeon", if the subject is a noun phrase at the beginning of the text."""
+    """Return sentences such as "It was the nurse who called the surgeon".
+
+    The subject must be a noun phrase at the beginning of the text.
+    """
     root = statement_root(parse)
     subject = None if root is None else parse.child(root, "nsubj")
     span = None if subject is None else contiguous_span(parse, subject)

@@ -1,13 +1,15 @@
-"""Swap chains: units of equal tag exchanged, one pair after the other (Peng, Weir and Weeds 2023, section 4).
+"""Swap chains: pairs of units with the same tag are exchanged, one pair after the other (Peng, Weir and Weeds 2023,
+section 4).
 
-A unit is an entity, or a word outside of one. Units are grouped by the entity's label or the word's tag, all nouns and
-all verbs together, without forms of "be". Three groups are drawn, two units of each are exchanged, and each exchange
-builds on the earlier ones. Unlike in the paper, auxiliaries, bare numbers and words that touch their neighbour stay,
-and an exchange after which the same words have the same relations is rejected.
+A unit is an entity, or a word that is not part of one. Units are grouped by the entity's label or the word's tag. All
+nouns form one group, and so do all verbs, except forms of "be". The generator chooses three groups at random and
+exchanges two units of each. Each exchange builds on the earlier ones. Unlike in the paper, auxiliaries, bare numbers
+and words that touch their neighbour stay in place. An exchange is rejected if the same words have the same relations
+afterwards.
 
-The parse gives the dependencies of units. Members of a coordination, of a name and of an apposition are equals: each
-has the relation of the first of them. So have the two sides of "A is B" and of "A met B". Articles and punctuation have
-no relations.
+The relations of units come from the parse. The members of a coordination, of a name and of an apposition are treated as
+equals: each has the relation of the first member. The same goes for the two sides of "A is B" and of "A met B".
+Articles and punctuation have no relations.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ NO_RELATION = frozenset({"det", "punct", "cc", "case", "cop"})
 
 
 class MovableUnit(NamedTuple):
-    """Tokens `start` to `end` of a parse, which move together; `tag` is ENT:label, NOUN, VERB or the fine tag."""
+    """Tokens `start` to `end` of a parse, which move together.
+
+    `tag` is ENT:label, NOUN, VERB or the fine-grained tag.
+    """
 
     start: int
     end: int
@@ -47,7 +52,10 @@ class MovableUnit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """The links (head, name, unit) between units by their numbers, and each unit's words."""
+    """The relations between units.
+
+    `links` has (head, name, unit), with the units' numbers. `words` has each unit's words.
+    """
 
     links: tuple[tuple[int, str, int], ...]
     words: tuple[str, ...]
@@ -55,12 +63,12 @@ class Relations:
 
     @classmethod
     def of(cls, parse: Parse, units: Sequence[MovableUnit]) -> Relations:
-        """The relations of a sentence that is divided into these units."""
+        """Return the relations in a sentence that is divided into these units."""
         words = tuple(" ".join(parse.words[u.start : u.end]).casefold() for u in units)
         return cls(tuple(_relations_between_units(parse, units)), words, {unit: i for i, unit in enumerate(units)})
 
     def after(self, swaps: Iterable[tuple[MovableUnit, MovableUnit]]) -> frozenset[tuple[tuple[str, str, str], int]]:
-        """The words in each relation after these exchanges, with their counts."""
+        """Return the words in each relation after these exchanges, with their counts."""
         words = list(self.words)
         for a, b in swaps:
             i, k = self.number[a], self.number[b]
@@ -70,7 +78,7 @@ class Relations:
 
 
 def _relations_between_units(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, str, int]]:
-    """Every relation between units; the head of a root is -1."""
+    """Yield every relation between units. The head of a root is -1."""
     unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
     tops = [_unit_head(parse, unit) for unit in units]
     for i, top in enumerate(tops):
@@ -85,13 +93,13 @@ def _relations_between_units(parse: Parse, units: Sequence[MovableUnit]) -> Iter
 
 
 def _unit_head(parse: Parse, unit: MovableUnit) -> int:
-    """The token of a unit whose head is outside of it."""
+    """Return the token of a unit whose head is outside the unit."""
     inside = range(unit.start, unit.end)
     return next((i for i in inside if parse.heads[i] == i or parse.heads[i] not in inside), unit.start)
 
 
 def _first_equal(parse: Parse, at: int) -> int:
-    """The first of a token's equals, whose relation they share."""
+    """Return the first of a token's equals. They all have its relation."""
     for _ in range(len(parse)):
         head = parse.heads[at]
         if head == at or not _is_equal_of_head(parse, at):
@@ -101,7 +109,7 @@ def _first_equal(parse: Parse, at: int) -> int:
 
 
 def _is_equal_of_head(parse: Parse, at: int) -> bool:
-    """Whether a token is another name, member or side of its head."""
+    """Return whether a token belongs to the same name, coordination or symmetric predicate as its head."""
     dep, head = strip_subtype(parse.deps[at]), parse.heads[at]
     if dep in EQUALS:
         return True
@@ -111,7 +119,7 @@ def _is_equal_of_head(parse: Parse, at: int) -> bool:
 
 
 def _relation_name(parse: Parse, at: int, first: int) -> str:
-    """The relation, with its preposition; the two sides of a symmetric predicate have the same name."""
+    """Return the relation with its preposition. The two sides of a symmetric predicate have the same name."""
     head, dep = parse.heads[first], parse.deps[first]
     if dep in ARGUMENTS and (parse.lemmas[head].lower() in SYMMETRIC):
         return "side"
@@ -121,7 +129,7 @@ def _relation_name(parse: Parse, at: int, first: int) -> str:
 
 
 def why_exchange_keeps_meaning(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:
-    """Why an exchange of these two keeps the meaning, in a few words."""
+    """Return in a few words why the exchange of these two units keeps the meaning."""
     tops = [_unit_head(parse, unit) for unit in (a, b)]
     deps = {strip_subtype(parse.deps[top]) for top in tops}
     heads = [parse.heads[top] for top in tops]
@@ -150,7 +158,7 @@ Swap = tuple[MovableUnit, MovableUnit]
 
 @dataclass(frozen=True, slots=True)
 class SwapStep:
-    """One exchange: the tag of its units, all edits up to it and their description, the tokens in new order."""
+    """One exchange: the tag of its units, all edits so far, their description, and the tokens in their new order."""
 
     tag: str
     edits: tuple[Edit, ...]
@@ -160,14 +168,14 @@ class SwapStep:
 
 @dataclass(frozen=True, slots=True)
 class SwappedVariant(Variant):
-    """A variant with the steps that lead to it; `rejected` has the reasons against other exchanges."""
+    """A variant with the steps that lead to it. `rejected` has the reasons why other exchanges were rejected."""
 
     steps: tuple[SwapStep, ...] = ()
     rejected: tuple[str, ...] = ()
 
 
 class SwapGroups(NamedTuple):
-    """The groups of units that can change places, and the relations of the sentence."""
+    """The groups of units that can be exchanged, and the relations of the sentence."""
 
     groups: Groups
     relations: Relations
@@ -175,9 +183,9 @@ class SwapGroups(NamedTuple):
 
 @listed_generator(1, 2, 3)
 def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> SwappedVariant | str:
-    """The source after `level` exchanges, with the earlier ones; or which of the conditions the sentence fails.
+    """Return the source after `level` exchanges, with the earlier exchanges, or the condition that the sentence fails.
 
-    The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
+    The same `rng` makes the same exchanges at every level: level 2 is level 1 and one more.
     """
     if left := why_not_edited(group.source) if not group.variants else "":
         return left
@@ -225,7 +233,7 @@ def require_swap_groups(parse: Parse, units: Sequence[MovableUnit]) -> Groups | 
 def split_into_units(
     words: Sequence[str], tags: Sequence[str], entities: Sequence[str], *, lemmas: Sequence[str] = ()
 ) -> tuple[MovableUnit, ...]:
-    """Every entity ("B-LOC", "I-LOC" ...) and every other word, in order; the tag of a form of "be" is "".
+    """Return every entity ("B-LOC", "I-LOC" ...) and every other word, in order. A form of "be" has the tag "".
 
     >>> [(u.start, u.end, u.tag) for u in split_into_units(["New", "York", "is", "big"], ["NNP", "NNP", "VBZ", "JJ"],
     ...                                            ["B-LOC", "I-LOC", "", ""])]
@@ -254,7 +262,10 @@ def _is_open_class(unit: MovableUnit) -> bool:
 
 
 def group_units_by_tag(units: Sequence[MovableUnit], words: Sequence[str]) -> Groups:
-    """Units of the open classes by tag: distinct ones (case ignored, first of equals), two or more per group."""
+    """Return tag -> units of the open classes, for tags with at least two distinct units.
+
+    Units that differ only in case are equal, and only the first of them is returned.
+    """
     result: dict[str, dict[str, MovableUnit]] = {}
     for unit in units:
         if _is_open_class(unit):

@@ -31,7 +31,7 @@ NAMES = {"s": "synonym", "a": "antonym"}
 
 
 class Slot(NamedTuple):
-    """A replaceable token, and its substitutes, the best first."""
+    """A replaceable token and its substitutes, best first."""
 
     at: int
     pos: Pos
@@ -39,14 +39,14 @@ class Slot(NamedTuple):
 
 
 def is_last_resort(slot: Slot) -> bool:
-    """Whether the sentence's other slots take precedence."""
+    """Return whether this slot should only be used if the sentence has no others."""
     return slot.choices[0][1].is_last
 
 
 def find_slots(
     english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL_PARTS_OF_SPEECH
 ) -> tuple[Slot, ...] | str:
-    """The slots for a relation, only of these parts of speech; or the reason why there is none."""
+    """Return the slots for a relation, limited to these parts of speech, or the reason why there are none."""
     if left := why_not_edited(parse.text):
         return left
     known, places = english.substitutes.options_by_key(relation, only), cached_replaceable_tokens(parse)
@@ -80,7 +80,7 @@ def find_slots(
 
 
 def _make_slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOption]) -> Slot | str:
-    """The slot with these substitutes; or the reason why there is none."""
+    """Return the slot with these substitutes, or the reason why there is none."""
     if english.substitutes.expressions.contain(parse, at):
         fitting = [option for option in fitting if option.in_expressions]
         if not fitting:
@@ -97,9 +97,9 @@ def _make_slot(english: English, parse: Parse, at: int, fitting: list[Substitute
 
 
 def order_slots(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:
-    """The slots, in the order of words before, in random order, but those where `first` is less before the others.
+    """Return the slots in random order, but those where `first` is smaller come first.
 
-    A token's rank does not depend on other tokens, so a word added to the table does not change their places.
+    A token's random rank does not depend on other tokens, so a word added to the table does not move the others.
     """
     if len(slots) == 1:
         return slots
@@ -108,9 +108,7 @@ def order_slots(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any])
 
 
 def replace_slots(english: English, parse: Parse, slots: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
-    """The variant with `level` of these slots replaced, the first ones that keep their tags; or why there is no
-    variant.
-    """
+    """Return the variant with the first `level` of these slots replaced that keep their tags, or why there is none."""
     words: dict[int, str] = {}
     taken: dict[int, Substitute] = {}
     made: tuple[Edit, ...] = ()
@@ -132,7 +130,7 @@ def replace_slots(english: English, parse: Parse, slots: Sequence[Slot], *, rela
 def substitution_certificate(
     english: English, parse: Parse, words: dict[int, str], taken: dict[int, Substitute]
 ) -> str:
-    """Why these words are valid: the words that they replace, their relations, and their conditions."""
+    """Return why these words are valid: the words that they replace, their relations, and their conditions."""
     parts = []
     for i in sorted(words):
         tag = parse.tags[i]
@@ -143,10 +141,10 @@ def substitution_certificate(
 
 @listed_generator(1, 2, 3, title="synonyms", readers=(216, 260))
 def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The written edit if the data has one, else `level` words replaced by those of the table.
+    """Return the written edit if the data has one. Otherwise replace `level` words by synonyms from the table.
 
-    Each replacement fits its place: same part of speech and inflection, the substitute's conditions met, the same tag.
-    A higher level keeps the edits of the lower one.
+    Each synonym has the part of speech, inflection and tag of the word that it replaces, and its conditions are met. A
+    higher level keeps the edits of the lower one.
     """
     if group.variants:
         return group.variant("synonym", level)
@@ -159,7 +157,7 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
 
 
 def find_synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
-    """The slots of this sentence that have a synonym, in the order of words; or the reason why there are none."""
+    """Return the slots of this sentence that have a synonym, in text order, or the reason why there are none."""
     return find_slots(english, parse, SYNONYM)
 
 
@@ -172,7 +170,7 @@ def synonym_beside(
     rng: Draws,  # noqa: ARG001
     english: English,
 ) -> Variant | str | None:
-    """A synonym of the same word that `base` replaces."""
+    """Return the variant in which a synonym replaces the same word that `base` replaces."""
     if group.variants:
         return group.variant("synonym", level)
     slots = english.derive(find_synonym_slots, group.source)

@@ -1,4 +1,4 @@
-"""The order of two events reversed, and the same order in other words: for any English text.
+"""Reverse the order of two events, or state the same order in other words, in any English text.
 
 "Ann paid before she called" is kept by "Before she called, Ann paid" and changed by "Ann paid after she called". If no
 pronoun prevents it, the clauses also change places: "The shop closed after Ann left" is "Ann left before the shop
@@ -27,7 +27,7 @@ BOUND = frozenset(  # fits only one order, or states an amount
 
 
 def event_order_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
-    """The clause that "before" or "after" opens, with the main clause."""
+    """Return the rephrasings of a clause with "before" or "after" and its main clause."""
     clauses = split_two_clauses(parse, english, frozenset(OTHER))
     if isinstance(clauses, str):
         return clauses
@@ -44,8 +44,10 @@ def event_order_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephr
 
 
 def _join_in_each_order(clauses: TwoClauses, word: str) -> list[str]:
-    """The texts with this order of events, by the place of the clause and, if either can be the main one, by that
-    choice.
+    """Return the texts with this order of events.
+
+    The clause with "before" or "after" is at the front or at the end. If either clause can be the main clause, both
+    choices are returned.
     """
     texts = [
         join_clauses(clauses, clauses.main, word, clauses.other),

@@ -1,9 +1,9 @@
-"""Noise, and a change of meaning of as many characters: typing errors, Unicode forms, accents, capitals, markup, emoji.
+"""Noise, and a change of meaning of the same size: typing errors, Unicode forms, accents, capitals, markup, emoji.
 
-"Exactly 14 days" with a mistyped letter keeps its meaning; "exactly 15 days" differs by one character and changes it,
-and "was not paid" differs from "was paid" by four. So the amount of change is held equal: the changed text is as many
-insertions, deletions, substitutions and exchanges of neighbours away as the noisy one (the restricted
-Damerau-Levenshtein distance).
+"Exactly 14 days" with a mistyped letter keeps its meaning. "Exactly 15 days" also differs by one character, and changes
+the meaning. "Was not paid" differs from "was paid" by four characters. So the generator makes the amount of change
+equal: the changed text differs from the source by as many insertions, deletions, substitutions and exchanges of
+neighbours as the noisy text (the restricted Damerau-Levenshtein distance).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NO_CHANGE = "no change of meaning with so few characters"
 
 
 class MeaningChange(NamedTuple):
-    """Edits that change the meaning, the number of characters, and the reason."""
+    """Edits that change the meaning, the resulting text, the number of characters that differ, and the reason."""
 
     edits: tuple[Edit, ...]
     text: str
@@ -51,7 +51,7 @@ class MeaningChange(NamedTuple):
 
 
 class NoiseOptions(NamedTuple):
-    """The possible changes of meaning of a text, in a random order, and its words to mistype."""
+    """The changes of meaning that a text allows, in random order, and the words that can be mistyped."""
 
     changes: tuple[MeaningChange, ...]
     words: tuple[tuple[int, int], ...]
@@ -59,7 +59,10 @@ class NoiseOptions(NamedTuple):
 
 @listed_generator(1, 2, 3)
 def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
-    """One, two or three words mistyped, each by one letter, all by the same kind of error."""
+    """Return the sentence with one, two or three mistyped words.
+
+    Each word differs by one letter, and all have the same kind of error.
+    """
     return _why_no_noise(group, english) or english.derive(
         _mistyping_function(level, rng.run_seed, english.experimental), group.source
     )
@@ -67,8 +70,9 @@ def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
 
 @cache
 def _mistyping_function(level: int, seed: int, is_experimental: bool) -> ParseFunction:
-    """A function that makes so many typing errors in a text, cached per seed, because variants beside them need them
-    again.
+    """Return a function that makes `level` typing errors in a text.
+
+    It is cached per seed, because variants at the same place use it again.
     """
 
     def mistype(english: English, parse: Parse) -> Outcome:
@@ -84,7 +88,10 @@ def _mistyping_function(level: int, seed: int, is_experimental: bool) -> ParseFu
 
 
 def _make_noise(kind: str, group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-    """One kind of noise, of as many characters as a change of meaning of the same text has."""
+    """Return a variant with this kind of noise.
+
+    It changes as many characters as a change of meaning of the same text.
+    """
     return _why_no_noise(group, english) or english.derive(
         _noise_function(kind, rng.run_seed, english.experimental), group.source
     )
@@ -92,7 +99,7 @@ def _make_noise(kind: str, group: Group, *, level: int, rng: Draws, english: Eng
 
 @cache
 def _noise_function(name: str, seed: int, is_experimental: bool) -> ParseFunction:
-    """A function that makes this kind of noise in a text, cached per seed."""
+    """Return a function that makes this kind of noise in a text. It is cached per seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
         options = english.derive(_noise_options_function(seed, is_experimental), parse.text)
@@ -120,7 +127,10 @@ NOISE = TYPING_ERRORS | OTHER_NOTATIONS | MARKUP_AND_EMOJI
 
 @listed_generator(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-    """A different meaning, by as many characters as `base` changes: a number, negation, opposite or similar word."""
+    """Return a text with a different meaning that changes as many characters as `base`.
+
+    It changes a number, a negation, or a word to its opposite or to a similar word.
+    """
     if reason := _why_no_noise(group, english):
         return reason
     options = english.derive(_noise_options_function(rng.run_seed, english.experimental), group.source)
@@ -134,14 +144,14 @@ def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, englis
 
 
 def edit_distance(source: str, text: str) -> int:
-    """The number of characters inserted, deleted, replaced, or exchanged with their neighbour."""
+    """Return how many characters are inserted, deleted, replaced, or exchanged with their neighbour."""
     from rapidfuzz.distance import OSA
 
     return int(OSA.distance(source, text))
 
 
 def _why_no_noise(group: Group, english: English) -> str:
-    """Why a group has no variants at all."""
+    """Return why a group has no variants of any kind, or "" if it may have some."""
     if group.variants:
         return "this text has written edits, but no noise among them"
     return "the published recipe has no noise" if english.recipe is not None else ""
@@ -149,7 +159,10 @@ def _why_no_noise(group: Group, english: English) -> str:
 
 @cache
 def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[English, Parse], NoiseOptions | str]:
-    """A function that finds the places in a parse: the same for all kinds of noise of a seed."""
+    """Return a function that finds the places to change in a parse.
+
+    They are the same for all kinds of noise of a seed.
+    """
 
     def place(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_not_edited(parse.text):
@@ -163,10 +176,10 @@ def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[Engli
 
 
 def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
-    """The changes of meaning by a few characters: a number or a negation; if experimental also an opposite or similar
-    word.
+    """Yield changes of meaning by a few characters: of a number or a negation.
 
-    A negation is used in both of its forms, because "wasn't" and "was not" differ from "was" by different counts.
+    If experimental changes are enabled, yield opposites and similar words too. A negation is used in both of its forms,
+    because "wasn't" and "was not" differ from "was" by different counts.
     """
     text = parse.text
     group = Group("", text, text, "")
@@ -201,7 +214,10 @@ def _noisy_variant(
 def _mistyped_variant(
     source: str, options: NoiseOptions, kind: str, count: int, rng: Draws, english: English
 ) -> Variant | None:
-    """`count` words mistyped, first the one at the place of the change; None if there are too few."""
+    """Return the sentence with `count` mistyped words, or None if it has too few.
+
+    The first of them is the word at the place of the change of meaning.
+    """
     if count > MAX_MISTYPED_WORDS:
         return None
     change = next((one.edits for one in options.changes if one.size == count), None)
@@ -221,7 +237,7 @@ def _mistyped_variant(
 def _variant_of_size(
     source: str, edits: tuple[Edit, ...], kind: str, size: int, *, relation: str, level: int
 ) -> Variant | None:
-    """The text, if it differs by `size` characters: two adjacent edits may add up to fewer."""
+    """Return the variant if it differs by `size` characters. Two adjacent edits may add up to fewer."""
     text = apply_edits(source, edits)
     if edit_distance(source, text) != size:
         return None

@@ -1,4 +1,4 @@
-"""The adapters that `adapter:` of models.yaml can name: what each needs, takes and is called with."""
+"""List the adapters that `adapter:` in models.yaml can name, with their requirements, fields and options."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ PAPER_ADAPTERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "l
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """One adapter; a package can offer such a record under the entry point `encheck.adapters`.
+    """One adapter. A package can offer such a record under the entry point `encheck.adapters`.
 
-    `path` is module:factory. `what` ends the sentence "loaded as a ...". `modules` must be importable; pip installs
-    them as `install`. `source` says what `name` holds. `takes` lists the fields of an entry that the adapter supports,
-    and `options` its own options: a type, or the allowed values. The factory is called with the source, the entry,
-    `device` and `file_hash`; the factory of a `url` with the entry alone.
+    `path` is module:factory. `what` completes the sentence "loaded as a ...". `modules` are the packages that must be
+    importable, and `install` is what to pass to pip to get them. `source` says what the entry's `name` holds. `takes`
+    lists the fields of an entry that the adapter supports. `options` maps each of the adapter's own options to a type
+    or to its allowed values. encheck calls the factory with the source, the entry, `device` and `file_hash`. If the
+    source is a `url`, it passes only the entry.
     """
 
     path: str
@@ -148,7 +149,9 @@ ADAPTERS: Mapping[str, Adapter] = {
 
 
 def find_adapter(name: str) -> Adapter | None:
-    """The adapter record of encheck or an installed package; None for a class or an unknown name."""
+    """Return the adapter record with this name, from encheck or an installed package, or None for a class or an unknown
+    name.
+    """
     if name in ADAPTERS:
         return ADAPTERS[name]
     point = entry_points.entry_points_of(entry_points.ADAPTERS).get(name)

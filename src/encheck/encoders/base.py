@@ -1,8 +1,8 @@
-"""Base classes of adapters: an encoder of texts, an encoder made of files, and a scorer of pairs.
+"""Define the base classes of adapters: a text encoder, a text encoder made of files, and a pair scorer.
 
-Every adapter is called through one of three functions: `load_model`, `TextEncoder.batches` and
-`PairModel.score_pairs`. Each uses `convert_library_errors`, which turns an error of a library into one that names the
-model. So an adapter need not know every error that its libraries raise.
+encheck calls every adapter through `load_model`, `TextEncoder.batches` or `PairModel.score_pairs`. Each of them uses
+`convert_library_errors`, which turns an error of a library into one that names the model. So an adapter need not catch
+the errors of its libraries.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ PAIRS_AT_ONCE = 1_024
 
 
 def is_failure_not_stop(error: BaseException) -> bool:
-    """Whether something went wrong; False when the user stops the program, or a generator ends.
+    """Return True if the error is a failure, and False if the user stopped the program or a generator ended.
 
-    A library in Rust, such as tokenizers, panics: pyo3's PanicException is not an Exception, and cannot be imported.
+    Libraries in Rust, such as tokenizers, can panic. pyo3's PanicException is not an Exception and cannot be imported.
     """
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 @contextmanager
 def convert_library_errors(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
-    """Turn a failure in the block into the error that `as_error` makes of it; encheck's own errors pass unchanged."""
+    """Convert a failure in the block to the error that `as_error` makes of it. Errors of encheck pass unchanged."""
     try:
         yield
     except EncheckError:
@@ -58,12 +58,12 @@ def convert_library_errors(as_error: Callable[[BaseException], EncheckError]) ->
 
 
 def describe_error(error: BaseException) -> str:
-    """The type of the error and the first line of its message, cut to 300 characters."""
+    """Return the type of the error and the first line of its message, cut to 300 characters."""
     return " ".join(f"{type(error).__name__}: {error}".strip().splitlines()[0].split())[:300]
 
 
 def describe_failure(do: str, place: str, error: BaseException) -> str:
-    """A message that the model at this place cannot do something, with the cause and a remedy."""
+    """Return a message that says what the model at `place` could not do, why, and how to fix it."""
     if is_out_of_memory(error):
         return (
             f"{place} runs out of memory with a single text ({describe_error(error)}). Remedy: max_length, --dtype, or "
@@ -73,10 +73,10 @@ def describe_failure(do: str, place: str, error: BaseException) -> str:
 
 
 class TextEncoder(ABC):
-    """An encoder built on `compute`, which the adapter implements.
+    """A text encoder whose adapter implements `compute`.
 
-    `place` is where the model is, for messages: a path or an address. `tokenizer_file` is the tokenizer.json that makes
-    its tokens, None if it has none. `is_normalised` says whether vectors have length 1, None if unknown.
+    `place` is the model's path or address, for messages. `tokenizer_file` is the tokenizer.json that splits its texts
+    into tokens, or None. `is_normalised` is True if all vectors have length 1, and None if that is unknown.
     """
 
     place: str
@@ -92,32 +92,36 @@ class TextEncoder(ABC):
 
     @cached_property
     def devices(self) -> list[str]:
-        """The devices that it computes on; empty for a model on a remote machine."""
+        """The devices that the model computes on. Empty for a remote model."""
         return ["cpu"]
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """The maximum number of tokens read from a text, by the files and the entry; None if neither states it."""
+        """The maximum number of tokens that the model reads from a text, or None if neither its files nor its entry
+        state it.
+        """
         return None
 
     @abstractmethod
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """(positions, vectors) of texts, which hold no lone surrogates."""
+        """Yield (positions, vectors) for the texts. The texts contain no lone surrogates."""
 
     def about(self) -> dict[str, Json]:
-        """How the model is used here, for the report: the settings in effect, not those requested."""
+        """Return the settings with which this run uses the model, for the report. They may differ from the requested
+        ones.
+        """
         return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
 
     def prompt_for(self, role: str | None) -> str:
-        """The prompt before a text in this role; without one, the model's only prompt."""
+        """Return the prompt that precedes texts in this role. If the role has none, return the model's only prompt."""
         return value_for_role(self.prompts, role, self.prompt)
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
-        """Like `compute`, with the prompt of the role."""
+        """Yield (positions, vectors) like `compute`, with the prompt of the role."""
         return self.compute(texts, self.prompt_for(role))
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """Vectors of the texts, shape [n, d], fp32, in their order."""
+        """Return the vectors of the texts in their order, shape [n, d], float32."""
         done = list(self.batches(texts, role=role))
         out = np.empty((len(texts), done[0][1].shape[1] if done else 0), np.float32)
         for positions, vectors in done:
@@ -125,7 +129,7 @@ class TextEncoder(ABC):
         return out
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
-        """(positions, vectors) batch by batch; an EncoderError names the model if that fails."""
+        """Yield (positions, vectors) batch by batch. If that fails, raise an EncoderError that names the model."""
         if not texts:
             return
         with convert_library_errors(
@@ -150,7 +154,7 @@ class TextEncoder(ABC):
                 yield positions, vectors
 
     def count_truncated_texts(self, cut: int, total: int, limit: int) -> None:
-        """Count the truncated texts, and warn if they are more than one in a hundred."""
+        """Count the truncated texts. Warn if they are more than one in a hundred."""
         self.truncated += cut
         if cut > total / 100:
             log.warning(
@@ -159,7 +163,7 @@ class TextEncoder(ABC):
 
 
 def value_for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
-    """The value of a mapping for this role, or for a synonym of it.
+    """Return the mapping's value for this role or a synonym of it, or `otherwise` if it has none.
 
     >>> value_for_role({"passage": "passage: "}, "document", ""), value_for_role({"passage": "passage: "}, "query", "")
     ('passage: ', '')
@@ -169,7 +173,9 @@ def value_for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> 
 
 
 def rounded_vector_hash(vector: NDArray[np.float32]) -> str:
-    """A hash of a vector, shape [d], in sixteen coarse steps: it differs between models, but not by rounding noise.
+    """Return a hash of a vector, shape [d], rounded to sixteen steps.
+
+    Different models get different hashes, and rounding noise does not change the hash.
 
     >>> v = np.arange(8, dtype=np.float32)
     >>> [rounded_vector_hash(v) == rounded_vector_hash(w) for w in (v * 1.000001, v * np.float32(1e25), v[::-1])]
@@ -183,7 +189,7 @@ def rounded_vector_hash(vector: NDArray[np.float32]) -> str:
 
 
 def replace_half_surrogates(texts: Sequence[str]) -> list[str]:
-    """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer accepts; warns about it.
+    """Return the texts with U+FFFD in place of each lone surrogate, which no tokenizer accepts. Warn if there are any.
 
     >>> replace_half_surrogates(["fine"])
     ['fine']
@@ -195,7 +201,10 @@ def replace_half_surrogates(texts: Sequence[str]) -> list[str]:
 
 
 class LocalEncoder(TextEncoder):
-    """An encoder made of files. `engine` is its name and number: raise the number when its vectors change."""
+    """A text encoder made of files.
+
+    `engine` is the name and version of its code. Raise the version when the vectors change.
+    """
 
     engine: ClassVar[str]
 
@@ -206,10 +215,10 @@ class LocalEncoder(TextEncoder):
 
     @abstractmethod
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The files that determine the vectors, under names that do not depend on their location."""
+        """Return the files that determine the vectors. Their names do not depend on where the files are."""
 
     def fingerprint_settings(self) -> list[str]:
-        """Other settings that change vectors, besides files and prompts: options, maximum length, dtype."""
+        """Return the settings that change vectors, other than files and prompts: options, maximum length, dtype."""
         return []
 
     @property
@@ -225,28 +234,29 @@ class LocalEncoder(TextEncoder):
         return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
 
     def fingerprint(self) -> str:
-        """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
+        """Return a hash of the files' content and of the settings. A copied folder has the same fingerprint."""
         return self._fingerprint
 
     def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads, and which setting limits it; empty if no text is.
+        """Return a message that says how many of these texts the model truncates and which setting limits it.
 
-        Also works if the files give no limit. The model is not loaded.
+        Return "" if it truncates none. This works even if the files state no limit, and does not load the model.
         """
         return describe_truncation(
             self.source, [f"{self.prompt}{text}" for text in texts], max_length=self.config.max_length
         )
 
     def about(self) -> dict[str, Json]:
-        """Adds the commit on the hub, and the model's own code that was allowed to run."""
+        """Add the commit on the hub, and the model's own code that was allowed to run."""
         own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
         commit = {"revision": commit_from_cache_path(self.source)} if commit_from_cache_path(self.source) else {}
         return super().about() | commit | (own if self.config.trust_remote_code else {})
 
 
 class PairModel(ABC):
-    """A pair scorer built on `compute`, which the adapter implements. `engine` is its name and number: see
-    LocalEncoder.
+    """A pair scorer whose adapter implements `compute`.
+
+    `engine` is the name and version of its code, as in LocalEncoder.
     """
 
     engine: ClassVar[str]
@@ -263,14 +273,14 @@ class PairModel(ABC):
 
     @abstractmethod
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """The score of each of these distinct pairs, shape [n]."""
+        """Return the score of each pair, shape [n]. The pairs are distinct."""
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The files that determine the scores, under names that do not depend on their location."""
+        """Return the files that determine the scores. Their names do not depend on where the files are."""
         return {}
 
     def fingerprint_settings(self) -> list[str]:
-        """Other settings that change scores."""
+        """Return the other settings that change scores."""
         return []
 
     @cached_property
@@ -280,20 +290,20 @@ class PairModel(ABC):
         return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
 
     def fingerprint(self) -> str:
-        """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
+        """Return a hash of the files' content and of the settings. A copied folder has the same fingerprint."""
         return self._fingerprint
 
     def forget_fingerprint(self) -> None:
-        """Forget the fingerprint, because what it depends on has changed."""
+        """Forget the fingerprint, because something that it depends on has changed."""
         self.__dict__.pop("_fingerprint", None)
 
     def about(self) -> dict[str, Json]:
-        """How the model is used here, for the report."""
+        """Return the settings with which this run uses the model, for the report."""
         commit, found = commit_from_cache_path(self.source), dict[str, Json](direction=self.direction)
         return found | ({"revision": commit} if commit else {})
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """The score of each pair, shape [n], larger is nearer; equal pairs are computed once."""
+        """Return the score of each pair, shape [n]. Larger is nearer. Equal pairs are computed once."""
         pairs = list(zip(replace_half_surrogates(first), replace_half_surrogates(second), strict=True))
         turned = [(b, a) for a, b in pairs] if self.direction == "both" else []
         distinct = list(dict.fromkeys([*pairs, *turned]))

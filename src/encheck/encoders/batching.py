@@ -1,4 +1,4 @@
-"""Make batches of texts: pack them by length, halve them when memory runs out, spread them over devices."""
+"""Make batches of texts: group texts by length, halve a batch when memory runs out, distribute batches over devices."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ _padded: ContextVar[bool] = ContextVar("padded", default=False)
 
 
 def batch_equal_lengths(lengths: Ints, budget: int) -> Iterator[Ints]:
-    """Positions in batches of one length and at most `budget` tokens, the longest first; ties keep their order.
+    """Yield batches of positions. A batch has texts of one length and at most `budget` tokens; the longest texts come
+    first.
 
-    No padding is computed, so a text's vector does not depend on the other texts of the run. (Kernels round differently
-    in batches of few tokens: under twelve, for MiniLM on a CPU.) Within `allow_mixed_lengths` a batch holds texts of
-    several lengths.
+    Texts of equal length keep their order. A batch needs no padding, so a text's vector does not depend on the other
+    texts of the run. (In batches of few tokens, kernels round differently: under twelve tokens for MiniLM on a CPU.)
+    Within `allow_mixed_lengths`, a batch holds texts of several lengths.
 
     >>> [b.tolist() for b in batch_equal_lengths(np.array([3, 9, 3, 4]), 9)]
     [[1], [3], [0, 2]]
@@ -55,7 +56,9 @@ def batch_equal_lengths(lengths: Ints, budget: int) -> Iterator[Ints]:
 
 @contextmanager
 def allow_mixed_lengths() -> Iterator[None]:
-    """Put texts of several lengths into one batch, as most programs do, to check that padding does not change vectors.
+    """Put texts of several lengths into one batch, as most programs do.
+
+    Checks use this to test that padding does not change vectors.
 
     >>> with allow_mixed_lengths():
     ...     [b.tolist() for b in batch_equal_lengths(np.array([3, 9, 3, 4]), 9)]
@@ -69,7 +72,7 @@ def allow_mixed_lengths() -> Iterator[None]:
 
 
 def slice_positions(count: int, size: int) -> Iterator[Ints]:
-    """Positions in their order, `size` at a time.
+    """Yield the positions in their order, `size` at a time.
 
     >>> [b.tolist() for b in slice_positions(3, 2)]
     [[0, 1], [2]]
@@ -78,7 +81,7 @@ def slice_positions(count: int, size: int) -> Iterator[Ints]:
 
 
 def run_or_halve_batch(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:
-    """Run the batch, or its halves if memory runs out; raises if a single text does not fit."""
+    """Run the batch. If memory runs out, run its halves, and raise the error if a single text does not fit."""
     try:
         vectors = run(positions)
     except Exception as error:
@@ -96,14 +99,14 @@ def run_or_halve_batch(run: Callable[[Ints], NDArray[np.float32]], positions: In
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device or the machine ran out of memory."""
+    """Return whether the error means that a device or the machine ran out of memory."""
     return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)
 
 
 def run_on_replicas(
     replicas: Sequence[Replica], batches: Iterable[Ints], run: Callable[[Replica, Ints], NDArray[np.float32]]
 ) -> Iterator[Batch]:
-    """Run each batch on a free replica; results come in the order of the batches."""
+    """Run each batch on a free replica, and yield the results in the order of the batches."""
     if len(replicas) == 1:
         for positions in batches:
             yield from run_or_halve_batch(partial(run, replicas[0]), positions)
@@ -128,9 +131,10 @@ def run_on_replicas(
 
 
 def pick_devices(name: str) -> list[str]:
-    """The devices to compute on: auto prefers cuda, then mps, then cpu; `cuda:all` is every GPU; or names by comma.
+    """Return the devices to compute on.
 
-    UsageError lists the available devices if one is missing.
+    `auto` prefers cuda, then mps, then cpu. `cuda:all` means every GPU. Several names are separated by commas. If a
+    device is missing, raise a UsageError that lists the available ones.
     """
     import torch
 
@@ -150,7 +154,10 @@ def pick_devices(name: str) -> list[str]:
 
 
 def limit_torch_threads() -> None:
-    """Limit torch's threads to the cores that this process may use: torch counts all cores, a container has fewer."""
+    """Limit torch's threads to the cores that this process may use.
+
+    By default, torch counts all cores of the machine, even if a container may use fewer.
+    """
     import torch
 
     if "OMP_NUM_THREADS" not in os.environ and torch.get_num_threads() > (share := usable_cores()):
@@ -158,13 +165,16 @@ def limit_torch_threads() -> None:
 
 
 def thread_count() -> int:
-    """How many threads an engine other than torch should start: $OMP_NUM_THREADS, else the usable cores."""
+    """Return how many threads an engine other than torch should start: $OMP_NUM_THREADS, or else the usable cores."""
     variable = os.environ.get("OMP_NUM_THREADS", "")
     return int(variable) if variable.isdigit() and int(variable) else usable_cores()
 
 
 def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
-    """The number of cores that this process may use, with the quota of its container (either version of cgroups)."""
+    """Return the number of cores that this process may use.
+
+    A container's quota limits it, in cgroups v1 and v2.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
@@ -177,5 +187,5 @@ def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def select_rows(features: dict[str, list[Any]], positions: Ints) -> dict[str, list[Any]]:
-    """The rows of these positions."""
+    """Return the features of the texts at these positions."""
     return {name: [column[i] for i in positions] for name, column in features.items()}

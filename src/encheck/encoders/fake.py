@@ -1,7 +1,7 @@
-"""Fake models for testing checks: each is known to pass or to fail.
+"""Fake models for testing checks. For each of them it is known which checks it passes.
 
-They are named in models.yaml, so `pytest --model=bag-of-words` runs the suite on one. A check of your own is useful if
-`Oracle` passes it and the others do not.
+models.yaml names them, so `pytest --model=bag-of-words` runs the suite on one. A check of your own is useful if
+`Oracle` passes it and the other fake models fail it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ DIMENSION = 256
 
 @lru_cache(maxsize=20_000)
 def random_direction(name: str, dimension: int = DIMENSION) -> Vectors:
-    """A random unit vector that depends on the name alone; shape [dimension]. Do not write to it: it is shared."""
+    """Return a random unit vector that depends only on the name, shape [dimension].
+
+    Callers share the array, so do not write to it.
+    """
     vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
     unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
     unit.flags.writeable = False
@@ -44,47 +47,47 @@ class _FakeModel:
         self.options = options
 
     def fingerprint(self) -> str:
-        """Name the fake and its options."""
+        """Return the fake's name and options."""
         return f"fake:{type(self).__name__}:{content_hash(repr(sorted(self.options.items())))}"
 
 
 class BagOfWords(_FakeModel):
-    """Counts words only: it ignores word order, and every one-word edit has the same weight."""
+    """An encoder that only counts words. It ignores word order, and every one-word edit has the same weight."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """The sum of one random direction per word; shape [n, 256]."""
+        """Return the sum of one random direction per word, shape [n, 256]."""
         bags = (sorted(Counter(words(text) or [text]).items()) for text in texts)
         return _stack_vectors(np.sum([count * random_direction(word) for word, count in bag], axis=0) for bag in bags)
 
 
 class Constant(_FakeModel):
-    """The same vector for every text."""
+    """An encoder that returns the same vector for every text."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """Shape [n, 8], all ones."""
+        """Return ones, shape [n, 8]."""
         return np.ones((len(texts), 8), np.float32)
 
 
 class Random(_FakeModel):
-    """A random direction for every text."""
+    """An encoder that returns a random direction for every text."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """Shape [n, 256]; the same text gets the same vector."""
+        """Return random vectors, shape [n, 256]. The same text gets the same vector."""
         return _stack_vectors(random_direction(text) for text in texts)
 
 
 class Nan(_FakeModel):
-    """A model that broke during training: some of its vectors are NaN."""
+    """An encoder that broke during training: some of its vectors are NaN."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """Shape [n, 8]; one text in three gets NaN."""
+        """Return vectors of shape [n, 8]. One text in three gets NaN."""
         hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
         return _stack_vectors((np.full(8, np.nan if h % 3 == 0 else 1.0) for h in hashes), 8)
 
 
 @dataclass(frozen=True, slots=True)
 class _OracleKnowledge:
-    """An oracle's knowledge: the meaning of a text, of its plain form, and of its words in any order."""
+    """The meanings that an oracle knows: by text, by the text's plain form, and by its words in any order."""
 
     meanings: dict[str, tuple[str, float]]
     hash: str
@@ -93,11 +96,13 @@ class _OracleKnowledge:
 
 
 class Oracle(_FakeModel):
-    """Knows which texts have the same meaning, and sees word order: passes every check on data that it knows.
+    """An encoder that knows which texts have the same meaning and that respects word order.
 
-    `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps the meaning, more departs from
-    it. By default it knows the embedded probes, and with `fresh` also the fresh probes of that seed. An unknown text
-    with the words of a known one counts as a jumble, which is farther the more words are out of place.
+    It passes every check on data that it knows. `meanings` maps a text to the name of its meaning and to its distance
+    from that meaning. Distance 0 means that the text has this meaning; the larger the distance, the more the text
+    departs from it. By default the oracle knows the embedded probes. `fresh` adds the fresh probes of that seed. If an
+    unknown text has the words of a known text, the oracle treats it as a jumble: the more words are out of place, the
+    larger the distance.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
@@ -106,7 +111,7 @@ class Oracle(_FakeModel):
         self.meanings, self._plain, self._bags = knowledge.meanings, knowledge.plain, knowledge.bags
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """The direction of the meaning, turned away by its distance; shape [n, 256]."""
+        """Return the direction of each text's meaning, rotated by the text's distance from it, shape [n, 256]."""
         return _stack_vectors(self._vector(text) for text in texts)
 
     def _vector(self, text: str) -> Vectors:
@@ -114,17 +119,18 @@ class Oracle(_FakeModel):
         return random_direction(meaning) + np.float32(away + 0.02) * random_direction(text)
 
     def _meaning_of_jumble(self, text: str) -> tuple[str, float]:
-        """The meaning with these words, and a distance of one for every two words out of place."""
+        """Return the meaning of a known text with these words. Its distance is one for every two words out of place."""
         meaning, known = self._bags.get(_sorted_words(text), (text, ""))
         moved = sum(a != b for a, b in zip(words(text), words(known), strict=False))
         return meaning, max(1.0, moved / 2)
 
 
 class Contrary(Oracle):
-    """Knows the probes' meanings, but puts texts that change them nearer than texts that keep them: below every floor.
+    """An encoder that knows the probes' meanings but reverses them, so it fails every floor.
 
-    The first text of a meaning is near all texts that change it, and far from the others that keep it. In a mirrored
-    group each sentence is near the text that states the other one.
+    It puts texts that change a meaning nearer than texts that keep it. The first text of a meaning is near all texts
+    that change the meaning, and far from the other texts that keep it. In a mirrored group, each sentence is near the
+    text with the other sentence's meaning.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
@@ -145,18 +151,18 @@ class Contrary(Oracle):
 
 
 class Overlap(_FakeModel):
-    """A pair scorer without vectors: the share of words that two texts have in common."""
+    """A pair scorer without vectors. It scores the share of words that two texts have in common."""
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """Jaccard overlap of the word sets; shape [n]."""
+        """Return the Jaccard overlap of the word sets, shape [n]."""
         return jaccard(first, second)
 
 
 class Lopsided(_FakeModel):
-    """A pair scorer that depends on the order of the two texts: it takes long first texts for paraphrases."""
+    """A pair scorer whose scores depend on the order of the two texts: it takes long first texts for paraphrases."""
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """Jaccard overlap plus the first text's share of all words; shape [n]."""
+        """Return the Jaccard overlap plus the first text's share of all words, shape [n]."""
         a, b = (np.array([len(words(text)) for text in texts], float) for texts in (first, second))
         scores: NDArray[np.float64] = jaccard(first, second) + a / np.maximum(a + b, 1)
         return scores
@@ -167,7 +173,7 @@ def _sorted_words(text: str) -> tuple[str, ...]:
 
 
 def _plain_form(text: str) -> str:
-    """The text without variations that keep the meaning: case, blanks, contractions."""
+    """Return the text without variations that keep the meaning, in case, blanks and contractions."""
     return " ".join(expand_contractions(text).lower().split())
 
 
@@ -182,7 +188,10 @@ def _make_knowledge(meanings: dict[str, tuple[str, float]]) -> _OracleKnowledge:
 
 @cache
 def _probe_knowledge(fresh: int | None) -> _OracleKnowledge:
-    """The knowledge from the embedded probes and a seed's fresh ones: half a second of work, shared by all oracles."""
+    """Return what an oracle learns from the embedded probes and from the fresh probes of a seed.
+
+    This takes half a second, so all oracles share the result.
+    """
     from encheck.datasets.probes import iterate_text_meanings
 
     return _make_knowledge(dict(iterate_text_meanings(fresh)))

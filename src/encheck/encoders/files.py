@@ -1,4 +1,4 @@
-"""Check model files before anything in them runs (JSON, weights, calls in a pickle), and hash the weights."""
+"""Check model files (JSON, weights, calls in a pickle) before any code in them can run, and hash the weights."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
 
 def require_file(path: Path, what: str, remedy: str) -> Path:
-    """The path of a file; ModelError with the remedy if it is missing or a folder."""
+    """Return the path of a file. If it is missing or a folder, raise a ModelError with the remedy."""
     if not is_file(path):
         kind = "is a folder, but should be a file" if is_folder(path) else "does not exist"
         raise ModelError(f"{what} {path} {kind}. {remedy}")
@@ -59,14 +59,14 @@ def require_file(path: Path, what: str, remedy: str) -> Path:
 
 
 def refuse_device_or_pipe(path: Path) -> Path:
-    """The path; ModelError for a device or a pipe, or a link to one, because reading it might never end."""
+    """Return the path. Raise ModelError for a device, a pipe or a link to one, because reading it might never end."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ModelError(f"{path} is a device or a pipe, but should be a file. {COPY}")
     return path
 
 
 def fingerprint_lines(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
-    """The lines for these files in a fingerprint: name and hash, in the order of names."""
+    """Return a line with name and hash for each of these files, in the order of their names."""
     try:
         return [f"{name}={file_hash(path)}" for name, path in sorted(content.items())]
     except OSError as error:
@@ -74,7 +74,7 @@ def fingerprint_lines(content: Mapping[str, Path], file_hash: Callable[[Path], s
 
 
 def read_json(path: Path, kind: type[Any] = object) -> Any:
-    """The content of a JSON file, of this kind; empty if there is no file."""
+    """Return the content of a JSON file, or an empty value of this kind if there is no file."""
     if not path.exists():
         return kind()
     refuse_device_or_pipe(path)
@@ -90,7 +90,9 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
 
 
 def read_json_value(path: Path, key: str, kind: type[Any]) -> Any:
-    """The value under a key of a JSON file, None if missing; ModelError for a value of a different kind."""
+    """Return the value under a key of a JSON file, or None if it is missing. Raise ModelError for a value of another
+    kind.
+    """
     value = read_json(path, dict).get(key)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
@@ -99,7 +101,10 @@ def read_json_value(path: Path, key: str, kind: type[Any]) -> Any:
 
 
 def read_json_number(path: Path, key: str) -> float | None:
-    """The number under a key of a JSON file, None if missing; ModelError if it is not a number."""
+    """Return the number under a key of a JSON file, or None if it is missing.
+
+    Raise ModelError if the value is not a number.
+    """
     number = read_json(path, dict).get(key)
     if number is None:
         return None
@@ -109,7 +114,7 @@ def read_json_number(path: Path, key: str) -> float | None:
 
 
 def check_weights_file(path: Path) -> None:
-    """ModelError if a weights file was cut off or would run code; does not read tensors."""
+    """Raise ModelError if a weights file was cut off or would run code. No tensors are read."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -125,10 +130,11 @@ def check_weights_file(path: Path) -> None:
 
 
 def check_torch_pickle(path: Path) -> None:
-    """ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
+    """Raise ModelError if the pickle of a torch file names anything but tensors and plain values.
 
-    This gives the message early; loading the file later still uses `weights_only`. A torch archive may not unpack to
-    more bytes than it has: torch.save stores its members uncompressed, one after the other.
+    The pickle is not run. This check gives its message early; loading the file later still uses `weights_only`.
+    torch.save stores the members of an archive uncompressed, one after the other, so the check also refuses an archive
+    that unpacks to more bytes than the file has.
     """
     try:
         if zipfile.is_zipfile(path):
@@ -154,10 +160,10 @@ def check_torch_pickle(path: Path) -> None:
 
 
 def _refuse_pickled_calls(path: Path, file: Any) -> None:
-    """ModelError if a pickle refers, by GLOBAL or STACK_GLOBAL, to anything but tensors and plain values.
+    """Raise ModelError if a pickle refers, by GLOBAL or STACK_GLOBAL, to anything but tensors and plain values.
 
-    ValueError if its values, counted at each occurrence, are too many: hashing tuples of tuples of tuples takes as many
-    steps.
+    Raise ValueError if it has too many values. A value counts at each occurrence, because hashing tuples nested in
+    tuples takes that many steps.
     """
     texts: list[str] = []
     sizes: list[int | None] = []  # of the values on the stack; None is a mark
@@ -181,7 +187,7 @@ def _refuse_pickled_calls(path: Path, file: Any) -> None:
 
 
 def _track_value_sizes(operation: Any, argument: Any, sizes: list[int | None], memo: dict[int, int]) -> None:
-    """Apply a pickle operation to the sizes of values instead of the values."""
+    """Apply a pickle operation to a stack that holds the values' sizes instead of the values."""
     name, before = operation.name, list(operation.stack_before)
     if name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"):
         memo[len(memo) if name == "MEMOIZE" else argument] = (sizes[-1] if sizes else None) or 1
@@ -203,10 +209,10 @@ def _track_value_sizes(operation: Any, argument: Any, sizes: list[int | None], m
 
 
 def largest_token_id(tokenizer: Path) -> int:
-    """The largest id of a tokenizer.json that text can have; -1 if there is no such file.
+    """Return the largest token id that a text can produce with this tokenizer.json, or -1 if there is no such file.
 
-    A special token may lie beyond the last row (the image token in text models of Gemma 3), because no text
-    produces it.
+    Ids of special tokens do not count, because no text produces them. They may lie beyond the last row, as the image
+    token does in text models of Gemma 3.
     """
     content = read_json(tokenizer, dict)
     model = content.get("model")
@@ -225,9 +231,9 @@ def largest_token_id(tokenizer: Path) -> int:
 
 
 def check_tokenizer_rules(tokenizer: Path) -> None:
-    """ModelError if the rules of a tokenizer.json turn a short text into a long one.
+    """Raise ModelError if the rules of a tokenizer.json turn a short text into a long one.
 
-    `check_tokens_per_character` tests the loaded tokenizer for what the rules do not show.
+    `check_tokens_per_character` finds the cases that the rules do not show, by testing the loaded tokenizer.
     """
     content = read_json(tokenizer, dict)
     growth, most = 1.0, ""
@@ -256,7 +262,7 @@ def check_tokenizer_rules(tokenizer: Path) -> None:
 
 
 def _tokenizer_steps(part: object) -> Iterator[Mapping[str, Any]]:
-    """The steps of a normalizer or a post-processor, including those inside sequences, in their order."""
+    """Yield the steps of a normalizer or post-processor in their order, including those inside sequences."""
     waiting = [part]
     while waiting:
         rule = waiting.pop()
@@ -267,7 +273,7 @@ def _tokenizer_steps(part: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _growth_factor(rule: Mapping[str, Any]) -> float:
-    """How many characters a rule can make from one by replacing a pattern with its content, or prepending it.
+    """Return how many characters a rule can make from one character, by replacing a pattern or by prepending text.
 
     >>> _growth_factor({"type": "Replace", "pattern": {"String": " "}, "content": "abc"})
     3.0
@@ -286,7 +292,7 @@ def _growth_factor(rule: Mapping[str, Any]) -> float:
 
 
 def _longest_replacement(rule: Mapping[str, Any]) -> int:
-    """The bytes of the longest replacement for one character in SentencePiece's table."""
+    """Return the length, in bytes, of the longest replacement for one character in SentencePiece's table."""
     try:
         table = base64.b64decode(str(rule.get("precompiled_charsmap") or ""))
     except ValueError:  # refused when it is loaded
@@ -295,8 +301,9 @@ def _longest_replacement(rule: Mapping[str, Any]) -> int:
 
 
 def check_tokens_per_character(folder: Path, tokenizer: Any) -> None:
-    """EncoderError if a loaded tokenizer (transformers or tokenizers) makes far more tokens than short texts have
-    characters.
+    """Raise EncoderError if a loaded tokenizer splits a short text into far more tokens than it has characters.
+
+    The tokenizer can be one of transformers or of tokenizers.
     """
     if hasattr(tokenizer, "encode_batch"):
         truncation = tokenizer.truncation
@@ -315,9 +322,10 @@ def check_tokens_per_character(folder: Path, tokenizer: Any) -> None:
 
 
 def hash_weights(model: object, file_hash: CachedHash) -> str | None:
-    """A hash of the weights of a model made of files; None for other models. No model is loaded.
+    """Return a hash of the weights of a model made of files, or None for other models.
 
-    For safetensors it hashes the tensors, so saving them again keeps it; for other files their bytes.
+    The model is not loaded. For safetensors the tensors are hashed, so saving them again does not change the hash. For
+    other files the bytes are hashed.
     """
     content: Callable[[], Mapping[str, Path]] | None = getattr(model, "fingerprint_files", None)
     if content is None:
@@ -332,9 +340,9 @@ def hash_weights(model: object, file_hash: CachedHash) -> str | None:
 
 
 def hash_architecture(model: object, file_hash: CachedHash) -> str | None:
-    """A hash of what checkpoints of one training with several seeds share: the shapes of tensors, and the vocabulary.
+    """Return a hash of tensor shapes and vocabulary, which checkpoints trained with different seeds have in common.
 
-    None for a model without safetensors. No model is loaded.
+    Return None for a model without safetensors. The model is not loaded.
     """
     content: Callable[[], Mapping[str, Path]] | None = getattr(model, "fingerprint_files", None)
     files = sorted(content().items()) if content else []
@@ -349,7 +357,9 @@ def hash_architecture(model: object, file_hash: CachedHash) -> str | None:
 
 
 def shapes_sha256(path: Path) -> str:
-    """SHA-256, in hex, of the names and shapes of a safetensors file's tensors; for any other file, of its bytes."""
+    """Return the SHA-256, in hex, of the tensor names and shapes in a safetensors file. For other files, hash the
+    bytes.
+    """
     try:
         shapes = [[name, shape] for name, kind, shape, _, _ in _read_tensor_offsets(path)[1] if kind != POSITIONS]
     except ValueError:
@@ -358,7 +368,10 @@ def shapes_sha256(path: Path) -> str:
 
 
 def vocabulary_sha256(path: Path) -> str:
-    """SHA-256 of a vocabulary, in hex; for tokenizer.json, without padding and truncation, which training changes."""
+    """Return the SHA-256 of a vocabulary, in hex.
+
+    For tokenizer.json, padding and truncation are left out, because training changes them.
+    """
     if path.name != "tokenizer.json":
         return file_sha256(path)
     try:
@@ -370,11 +383,10 @@ def vocabulary_sha256(path: Path) -> str:
 
 
 def tensors_sha256(path: Path) -> str:
-    """SHA-256, in hex, of names, types, shapes and bytes of a safetensors file's tensors; for any other file, of its
-    bytes.
+    """Return the SHA-256, in hex, of the tensor names, types, shapes and bytes in a safetensors file.
 
-    Metadata and the order in the file do not count, nor do tensors of int64, which hold positions and not weights: only
-    some versions of transformers save them.
+    For other files, hash the bytes. The hash ignores metadata and the order in the file. It also ignores int64 tensors:
+    they hold positions, not weights, and only some versions of transformers save them.
     """
     try:
         start_of_bytes, tensors = _read_tensor_offsets(path)
@@ -391,9 +403,9 @@ def tensors_sha256(path: Path) -> str:
 
 
 def _read_tensor_offsets(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
-    """Where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
+    """Return where the tensor bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor.
 
-    ValueError for a file in a different format.
+    The tensors are sorted by name. Raise ValueError for a file in another format.
     """
     with path.open("rb") as file:
         size = int.from_bytes(file.read(HEADER_BYTES), "little")

@@ -1,4 +1,4 @@
-"""The user's own functions as encoders and pair scorers: `--model=conftest:embed`, `--verify own:same`."""
+"""Use the user's own functions as encoders and pair scorers: `--model=conftest:embed`, `--verify own:same`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBER_A_PAIR = "Remedy: return an array with a finite number for each pair"
 
 
 def is_encoding_function(made: object) -> bool:
-    """Whether this is a function from `texts` to vectors, and not a class or a factory of encoders.
+    """Return True for a function from `texts` to vectors, and False for a class or a factory of encoders.
 
     >>> is_encoding_function(lambda texts: [[1.0]] * len(texts)), is_encoding_function(dict)
     (True, False)
@@ -28,7 +28,9 @@ def is_encoding_function(made: object) -> bool:
 
 
 def is_scoring_function(made: object, options: Mapping[str, Any]) -> bool:
-    """Whether this is a function from two lists of texts to scores: two arguments that `options` do not set.
+    """Return whether this is a function from two lists of texts to scores.
+
+    Such a function has two arguments that `options` do not set.
 
     >>> is_scoring_function(lambda texts_a, texts_b: [1.0] * len(texts_a), {})
     True
@@ -53,7 +55,7 @@ class _UserFunction:
         self._name = f"{function.__module__}:{function.__qualname__}"
 
     def _fingerprint_with(self, *computed: str) -> str:
-        """A hash of its name, source text, options and computed values."""
+        """Return a hash of the function's name, source text and options, and of these computed values."""
         try:
             source = inspect.getsource(self.function)
         except (OSError, TypeError):
@@ -62,7 +64,10 @@ class _UserFunction:
 
 
 class FunctionScorer(_UserFunction):
-    """`function(texts_a, texts_b, **options)` returns a score for each pair, shape [n], larger is nearer."""
+    """A pair scorer around a user's function.
+
+    `function(texts_a, texts_b, **options)` returns a score for each pair, shape [n]. Larger is nearer.
+    """
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -73,11 +78,11 @@ class FunctionScorer(_UserFunction):
         return self._fingerprint_with(*(f"{score:.3g}" for score in scores.tolist()))
 
     def fingerprint(self) -> str:
-        """A hash of the function's source text, its options and the scores of two probe pairs."""
+        """Return a hash of the function's source text, its options and the scores of two probe pairs."""
         return self._fingerprint
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """The function's scores, in fp64; EncoderError unless there is a number for each pair."""
+        """Return the function's scores, float64. Raise EncoderError unless it returns one number per pair."""
         try:
             scores = self.function(list(first), list(second), **self.options)
         except Exception as error:
@@ -89,7 +94,10 @@ class FunctionScorer(_UserFunction):
 
 
 class FunctionEncoder(_UserFunction):
-    """`function(texts, **options)` returns an array of shape [n, d]; similarity is cosine."""
+    """An encoder around a user's function, with cosine similarity.
+
+    `function(texts, **options)` returns an array of shape [n, d].
+    """
 
     similarity = "cosine"
 
@@ -102,11 +110,17 @@ class FunctionEncoder(_UserFunction):
         return self._fingerprint_with(rounded_vector_hash(vector))
 
     def fingerprint(self) -> str:
-        """A hash of the function's source text, its options and a probe vector, which shows changes in callees."""
+        """Return a hash of the function's source text, its options and a probe vector.
+
+        The probe vector shows changes in functions that it calls.
+        """
         return self._fingerprint
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:  # noqa: ARG002
-        """The function's vectors, in fp32; EncoderError unless they are an array of numbers with one row per text."""
+        """Return the function's vectors, float32.
+
+        Raise EncoderError unless they are an array of numbers with one row per text.
+        """
         try:
             vectors = self.function(list(texts), **self.options)
         except Exception as error:

@@ -1,6 +1,7 @@
-"""A small HTTP client for embedding servers: retries with backoff, Retry-After, timeouts, and no key in any message.
+"""A small HTTP client for embedding servers, with retries, backoff, Retry-After and timeouts.
 
-It limits the bytes of an answer, follows no redirect, and can abort a request.
+No message contains the key. The client limits the size of a response, does not follow redirects, and can abort a
+request.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
 def max_response_bytes(texts: list[str], dimension: int | None) -> int:
-    """The maximum bytes for an answer to these texts: about three times what servers send.
+    """Return the maximum size of a response to these texts, in bytes: about three times what servers send.
 
     >>> max_response_bytes(["a text"], 384) < 1.1 * MIN_RESPONSE_LIMIT
     True
@@ -66,21 +67,21 @@ def max_response_bytes(texts: list[str], dimension: int | None) -> int:
 
 
 class RefuseRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect, because a key must go only to its own host; the answer becomes an error."""
+    """Treats a redirect as an error, because a key must go only to its own host."""
 
     def redirect_request(self, *_args: Any, **_named: Any) -> None:
-        """Follow no redirect: it would send the key to another host."""
+        """Return None, so that the redirect becomes an error."""
 
 
 class AbortableRequest:
-    """The connection of one request; any thread can call `abort` to break it off."""
+    """The connection of one request. Any thread can call `abort` to end it."""
 
     def __init__(self) -> None:
         self._sockets: list[socket.socket] = []
         self._ended = False
 
     def open(self, request: urllib.request.Request, *, timeout: float) -> Any:
-        """Send the request; returns the answer when its headers are there."""
+        """Send the request. Return the response when its headers have arrived."""
         handlers: list[Any] = [RefuseRedirects()]
         for handler, scheme, kind in (
             (urllib.request.HTTPHandler(), "http", HTTPConnection),
@@ -92,7 +93,7 @@ class AbortableRequest:
         return urllib.request.build_opener(*handlers).open(request, timeout=timeout)
 
     def _connection(self, kind: type[HTTPConnection], host: str, **how: Any) -> HTTPConnection:
-        """A connection that records its socket here."""
+        """Return a connection that stores its socket in this object."""
         connection = kind(host, **how)
         connect = connection.connect
 
@@ -106,7 +107,7 @@ class AbortableRequest:
         return connection
 
     def abort(self) -> None:
-        """Break the connection off: any read from it ends at once."""
+        """Close the connection. Any read from it ends at once."""
         self._ended = True
         for each in self._sockets:
             with suppress(OSError):
@@ -114,9 +115,10 @@ class AbortableRequest:
 
 
 def read_response(answer: Any, most: int, place: str) -> Iterator[bytes]:
-    """The answer's bytes as they arrive; reading all at once would restart the timeout at each byte.
+    """Yield the bytes of the response as they arrive.
 
-    EncoderError if they are compressed, which encheck does not request, or more than `most`: reading stops there.
+    Reading all at once would restart the timeout at each byte. Raise EncoderError if the bytes are compressed, because
+    encheck did not ask for that. Raise it also once they exceed `most`.
     """
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(
@@ -137,9 +139,10 @@ def read_response(answer: Any, most: int, place: str) -> Iterator[bytes]:
 
 
 class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned into an EncoderError by the caller
-    """The server refused this request: its status, and its message, of which 300 characters are shown.
+    """The server refused a request.
 
-    `retry_after_seconds` is the delay from its `Retry-After` (a number or a date); None if it has neither.
+    Messages show 300 characters of the server's message. `retry_after_seconds` is the delay in the `Retry-After` header
+    (a number or a date), or None if it states none.
 
     >>> dates = ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)
     >>> [RequestRefused(503, "", after).retry_after_seconds for after in dates]
@@ -159,12 +162,17 @@ class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned in
 
     @property
     def is_about_size(self) -> bool:
-        """Whether fewer or shorter texts might be accepted: status 413, or 400 or 422 with a message about size."""
+        """Whether the server might accept fewer or shorter texts.
+
+        That is so for status 413, and for 400 and 422 with a message about size.
+        """
         return self.status == 413 or (self.status in (400, 422) and is_size_complaint(self.message))
 
 
 def is_size_complaint(message: str) -> bool:
-    """Whether a server's message says that texts are too long or too many; texts that it returns do not count.
+    """Return whether a server's message says that texts are too long or too many.
+
+    Texts that the message quotes do not count.
 
     >>> is_size_complaint("This model's maximum context length is 512 tokens, however you requested 600")
     True
@@ -182,10 +190,10 @@ def is_size_complaint(message: str) -> bool:
 
 @dataclass(frozen=True)
 class Client:
-    """Sends requests to one server. It reads the key from the environment variable `key_env` at each request, and
-    stores it nowhere.
+    """Sends requests to one server.
 
-    `timeout` is the maximum duration of a request, in seconds.
+    The client reads the key from the environment variable `key_env` at each request and stores it nowhere. `timeout` is
+    the maximum duration of a request, in seconds.
     """
 
     url: str
@@ -222,7 +230,9 @@ class Client:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
     def request_json(self, path: str, body: object = None, *, most: int = MIN_RESPONSE_LIMIT) -> Any:
-        """The JSON at this path, or the answer to a body; EncoderError if it has more than `most` bytes."""
+        """Return the JSON at this path, or the server's response to `body`. Raise EncoderError if it exceeds `most`
+        bytes.
+        """
         data = None if body is None else json.dumps(body).encode("utf-8")
         problem, attempt = "", 0
         for attempt in range(self.retries + 1):
@@ -259,11 +269,11 @@ class Client:
         )
 
     def stop_requests_when(self, stop: Future[None]) -> None:
-        """Make all later requests of this thread end at once with an EncoderError when `stop` is done."""
+        """Make all later requests of this thread raise EncoderError as soon as `stop` is done."""
         self._here.stop = stop
 
     def _wait_for(self, awaited: Future[Any], seconds: float) -> bool:
-        """Whether it is done within these seconds; EncoderError if this thread should stop."""
+        """Return whether `awaited` is done within these seconds. Raise EncoderError if this thread should stop."""
         stop: Future[None] = getattr(self._here, "stop", None) or Future()
         wait({awaited, stop}, seconds, FIRST_COMPLETED)
         if stop.done():
@@ -272,7 +282,7 @@ class Client:
 
     @property
     def proxy_note(self) -> str:
-        """The proxy for requests and where it is set, for messages, without its password; empty if there is none."""
+        """The proxy for requests and where it is set, without its password, for messages; "" if there is no proxy."""
         parts = urllib.parse.urlsplit(self.url)
         proxy = urllib.request.getproxies().get(parts.scheme)
         if not proxy or urllib.request.proxy_bypass(parts.netloc):
@@ -282,7 +292,7 @@ class Client:
         return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
 
     def _send_once(self, path: str, body: bytes | None, most: int) -> Any:
-        """Send one request, in a thread that can be abandoned, so that no run waits for a server forever."""
+        """Send one request in a thread that can be abandoned, so that no run waits for a server forever."""
         answer: Future[bytes] = Future()
         wire = AbortableRequest()
 
@@ -314,8 +324,9 @@ class Client:
         return json.loads(answer.result())
 
     def _add_key(self, request: urllib.request.Request) -> None:
-        """Put the key into the request, in a function of its own, so that no frame of an error's traceback holds it by
-        name.
+        """Put the key into the request.
+
+        This is a separate function, so that no frame in an error's traceback has a variable with the key.
         """
         key = os.environ.get(self.key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
@@ -328,12 +339,15 @@ class Client:
             request.add_unredirected_header("Authorization", f"Bearer {key}")
 
     def hide_key(self, text: str) -> str:
-        """The text without the key, which some servers return."""
+        """Return the text without the key, because some servers repeat it."""
         key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text
 
     def _message_start(self, error: urllib.error.HTTPError) -> str:
-        """The first 2,000 characters of the message; the key is hidden before the cut, or half of it might remain."""
+        """Return the first 2,000 characters of the server's message.
+
+        The key is hidden before the cut. Otherwise a part of it might remain.
+        """
         room = len(os.environ.get(self.key_env, "").strip())
         try:
             content = error.read(2_000 + room)

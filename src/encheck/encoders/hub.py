@@ -1,4 +1,4 @@
-"""Identifies a model: by the commit of a Hugging Face hub checkpoint, or the hashes of files."""
+"""Identify a model by the commit of its Hugging Face hub checkpoint, or by the hashes of its files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ PICKLES = ["*.bin", "*/*.bin"]
 
 
 def check_hashes(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:
-    """ModelError for a file without the SHA-256 in the entry: that of `weights`, or of each file by its name.
+    """Raise ModelError if a file does not have the SHA-256 that the entry states.
 
-    A name is an option that names the file, or a path inside the folder `source`. If an option names a missing file,
-    the adapter reports that.
+    The entry states the hash of `weights`, or hashes by name. A name is an option that names a file, or a path inside
+    the folder `source`. If an option names a missing file, the adapter reports that.
     """
     if isinstance(config.sha256, str):
         pins = [(weights, config.sha256)] if config.sha256 else []
@@ -47,7 +47,7 @@ def check_hashes(config: ModelConfig, source: Path, weights: Path, file_hash: Ca
 
 
 def describe_pin(config: ModelConfig) -> str:
-    """A short description of what pins the entry; `-` if there is nothing to pin."""
+    """Return a short description of the hash or commit that pins the entry, or `-` if there is nothing to pin."""
     known = find_adapter(config.adapter) if config.name else None
     if known is None or known.source == "optional":
         return "-"
@@ -60,7 +60,7 @@ def describe_pin(config: ModelConfig) -> str:
 
 
 def find_cached_folder(config: ModelConfig) -> Path | None:
-    """The folder in the hub's cache, if it holds the weights; downloads nothing."""
+    """Return the model's folder in the hub's cache, or None if it does not hold the weights. Nothing is downloaded."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -72,7 +72,10 @@ def find_cached_folder(config: ModelConfig) -> Path | None:
 
 
 def fetch_folder(config: ModelConfig) -> Path:
-    """The folder in the hub's cache, downloaded if necessary; pickles only if there are no safetensors."""
+    """Return the model's folder in the hub's cache.
+
+    Download it if necessary, with pickles only if there are no safetensors.
+    """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -100,12 +103,15 @@ def fetch_folder(config: ModelConfig) -> Path:
 
 
 def commit_from_cache_path(folder: Path) -> str | None:
-    """The commit of a folder in the hub's cache (models--owner--name/snapshots/<commit>); None for any other folder."""
+    """Return the commit of a folder in the hub's cache, or None for any other folder.
+
+    Such a folder is called models--owner--name/snapshots/<commit>.
+    """
     return folder.name if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) else None
 
 
 def _warn_if_unpinned(folder: Path, config: ModelConfig) -> Path:
-    """The folder; warns with the commit used if nothing pins one."""
+    """Return the folder. If no commit pins it, warn which commit is used."""
     if not config.revision and not config.sha256 and (commit := commit_from_cache_path(folder)):
         log.warning(
             "%s is not pinned: commit %s of %s was used. To pin it: revision: %s in models.yaml, or --model=%s@%s",

@@ -1,4 +1,7 @@
-"""Turn the value of `--model` (a name, a folder, a file or a hub id) into a model under test, and find its parent."""
+"""Turn the value of `--model` into a model under test, and find its base model.
+
+The value is a name, a folder, a file or a hub id.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +54,9 @@ BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re
 
 
 def detect_adapter(path: Path) -> AdapterChoice:
-    """(adapter, reason) for a local model; ModelError if no adapter fits.
+    """Return (adapter, reason) for a local model. Raise ModelError if no adapter fits.
 
-    A folder gets the first of these that fits: sentence-transformers (its cross-encoders too), PEFT adapter,
+    A folder gets the first of these that fits: sentence-transformers (including its cross-encoders), PEFT adapter,
     SavedModel, model2vec, cross-encoder, transformers, ONNX.
     """
     if is_file(path):
@@ -117,17 +120,18 @@ def _detect_folder_adapter(folder: Path) -> AdapterChoice:
 
 
 def _sequence_classification_class(folder: Path) -> str | None:
-    """The class of a model whose head scores pairs, if the configuration names one."""
+    """Return the class of a model whose head scores pairs, or None if the configuration names no such class."""
     made = read_json_value(folder / "config.json", "architectures", list) or []
     return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
-    """The entry of models.yaml, or a new one for a path or a hub id; ModelError for any other value.
+    """Return the entry of models.yaml for a name, or a new entry for a path or hub id.
 
-    A name takes precedence over a folder of the same name; `./name` is the folder. A hub id can end in @revision.
-    `module:name` is a class or a function of your own, `vectors:FILE` a file of vectors computed elsewhere. The adapter
-    of a path is detected from its files, unless `adapter` is given.
+    Raise ModelError for any other value. If a folder has the same name as an entry, the entry takes precedence;
+    `./name` is the folder. A hub id can end in @revision. `module:name` is a class or function of your own, and
+    `vectors:FILE` a file of vectors computed elsewhere. The adapter of a path is detected from its files unless
+    `adapter` is given.
     """
     if model in known:
         return known[model]
@@ -161,7 +165,7 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
 
 
 def detect_hub_adapter(config: ModelConfig) -> ModelConfig:
-    """The entry with the adapter that fits its files, for a hub id without an entry; fetches it if necessary."""
+    """Return the entry of a hub id with the adapter that fits its files. Download them if necessary."""
     known = find_adapter(config.adapter)
     if known is None or known.source != "hub" or _is_path(config.name):
         return config
@@ -182,7 +186,7 @@ def _is_path(model: str) -> bool:
 
 
 def load_model(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
-    """The model, checked as far as possible without loading its weights."""
+    """Return the model, after all checks that do not need its weights."""
     if remedy := missing_packages_command(config):
         raise ModelError(
             f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
@@ -205,7 +209,7 @@ def load_model(config: ModelConfig, *, device: Device, file_hash: FileHash = fil
 
 
 def _load_user_model(config: ModelConfig, point: EntryPoint | None) -> Model:
-    """A model of the user's own, or from a package that declares a class or a function."""
+    """Return a model from the user's own class or function, or from one that a package declares."""
     factory: Callable[..., Any]
     if point:
         factory = entry_points.load_entry_point(point)
@@ -247,7 +251,7 @@ def _load_user_model(config: ModelConfig, point: EntryPoint | None) -> Model:
 
 
 def missing_packages_command(config: ModelConfig) -> str:
-    """The command that installs what the adapter needs; empty if nothing is missing."""
+    """Return the command that installs the packages that the adapter lacks, or "" if it lacks none."""
     known = find_adapter(config.adapter)
     if known is None and config.adapter in PAPER_ADAPTERS:
         return "pip install ./papers (in a clone of encheck)"
@@ -256,13 +260,13 @@ def missing_packages_command(config: ModelConfig) -> str:
 
 
 def foreign_class_name(model: Model) -> str:
-    """The module:class that makes a model's fingerprint, if it is not part of encheck; else empty."""
+    """Return the module:class that computes a model's fingerprint, or "" if it is part of encheck."""
     made_by = type(model)
     return "" if made_by.__module__.startswith("encheck.") else f"{made_by.__module__}:{made_by.__qualname__}"
 
 
 def find_model_source(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_sha256) -> Path:
-    """The folder or file of the model, checked against its `sha256` if it has one."""
+    """Return the model's folder or file. If the entry has a `sha256`, check it."""
     if not config.name:
         if adapter.source == "optional":
             return Path()
@@ -280,7 +284,10 @@ def find_model_source(config: ModelConfig, adapter: Adapter, file_hash: FileHash
 
 
 def find_model_folder(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
-    """The folder with the weights: a path, an installed package, or the hub's cache (fetched if necessary)."""
+    """Return the folder with the weights: a path, an installed package, or the hub's cache.
+
+    Download it to the cache if necessary.
+    """
     if _is_path(config.name):
         folder = expand_home(config.name)
         if not is_folder(folder):
@@ -295,7 +302,7 @@ def find_model_folder(config: ModelConfig, file_hash: FileHash = file_sha256) ->
 
 
 def _folder_in_package(config: ModelConfig) -> Path | None:
-    """The folder inside the package, found without importing it."""
+    """Return the folder inside the package, without importing the package."""
     try:
         spec = importlib.util.find_spec(config.package) if config.package else None
     except (ImportError, ValueError):  # a part of its dotted name is missing, or it is not a module
@@ -306,7 +313,7 @@ def _folder_in_package(config: ModelConfig) -> Path | None:
 
 
 def locate_weights(config: ModelConfig) -> tuple[bool, str]:
-    """Whether a model can be loaded without a network, and its source or what it lacks; loads nothing."""
+    """Return whether a model can be loaded offline, and its source or what it lacks. Nothing is loaded."""
     is_ours = config.adapter in ADAPTERS or config.adapter in PAPER_ADAPTERS
     if not is_ours and not config.name:  # what a package offers is imported when it is loaded
         return True, f"the adapter {config.adapter}"
@@ -334,7 +341,10 @@ def locate_weights(config: ModelConfig) -> tuple[bool, str]:
 
 
 def find_base_model(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
-    """(label, entry, the file that names it) of the first parent available locally; None if there is none."""
+    """Return the first base model that is available locally, or None.
+
+    The result is its label, its entry and the file that names it.
+    """
     for name, file in list_base_model_names(folder):
         for place in (Path(name), folder / name):  # as written, or next to the checkpoint's files
             with suppress(OSError, ModelError):
@@ -347,7 +357,7 @@ def find_base_model(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str
 
 
 def list_base_model_names(folder: Path) -> Iterator[tuple[str, str]]:
-    """(name, file) of each parent that a checkpoint's files name; empty for unreadable files."""
+    """Yield (name, file) for each base model that a checkpoint's files name. Unreadable files are ignored."""
     try:
         card = CARD_HEAD.match(read_text(folder / CARD, most=MAX_CARD_BYTES))
     except (OSError, ValueError):

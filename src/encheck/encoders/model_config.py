@@ -1,4 +1,4 @@
-"""One entry of models.yaml, and the device of its model."""
+"""Define the entries of models.yaml and the device of a model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FileHash = Callable[[Path], str]
 class ModelConfig:
     """One entry of models.yaml.
 
-    `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`. `package` is an
-    installed package that contains the weights. `sha256` is the hash of the file `name`, or of the folder's
-    model.safetensors; or a mapping from options that name files, or paths inside the folder, to hashes. `prompt`
-    is put before every text, `prompts` before the texts of a role. `fetch` says where to get the files of `name`.
-    `price` is the cost of a million tokens, in dollars.
+    `adapter` is a name in `ADAPTERS`, or `package.module:Class` for a class of your own, which is called with
+    `options`. `package` is an installed package that contains the weights. `sha256` is the hash of the file `name`, or
+    of the model.safetensors in that folder. It can also map options that name files, or paths inside the folder, to
+    hashes. `prompt` is put before every text. `prompts` maps roles to the prompts of their texts. `fetch` says where to
+    get the files of `name`. `price` is the price of a million tokens, in dollars.
     """
 
     label: str
@@ -51,7 +51,9 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """The devices and dtype to compute with: auto, cpu, cuda, cuda:1, cuda:all, mps, several by comma; a dtype of
+    """The devices and the dtype to compute with.
+
+    `name` is auto, cpu, cuda, cuda:1, cuda:all or mps, or several of them, separated by commas. `dtype` is one of
     `DTYPES`.
     """
 
@@ -59,7 +61,7 @@ class Device:
     dtype: str | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
+        """Raise UsageError for an invalid name. Whether the device exists is checked when a model is loaded."""
         if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
             raise UsageError(
                 f"--device={self.name} is not a device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "

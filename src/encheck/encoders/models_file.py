@@ -1,4 +1,4 @@
-"""Reads models.yaml, which holds the names that `--model` knows; every error has a line number."""
+"""Read models.yaml, which holds the names that `--model` accepts. Every error has a line number."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ __all__ = ["ModelConfig", "apply_model_args", "known_models", "packaged_models_p
 
 
 def invalid_field_values(values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
-    """(place, problem) for each value that its field does not accept, and for unknown fields."""
+    """Yield (place, problem) for each unknown field, and for each value that its field does not accept."""
     return invalid_values(_entry_schema(), values, FIELD_WANTED, kind="field")
 
 
 def text_fields() -> set[str]:
-    """The fields that take text; --model-arg passes their values unchanged."""
+    """Return the fields that hold text. `--model-arg` does not parse their values."""
     return {f.name for f in dataclasses.fields(ModelConfig)} - _non_text_types().keys() | {"sha256"}
 
 
 @cache
 def _non_text_types() -> dict[str, Any]:
-    """The types of the fields that take more than text."""
+    """Return the types of the fields that hold something other than text."""
     from pydantic import Field
 
     length: Any = Annotated[int, Field(ge=1, le=MAX_LENGTH)]
@@ -88,7 +88,7 @@ def _entry_schema() -> type[BaseModel]:
 
 
 def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
-    """(field, problem) for fields that do not go together or have an invalid value."""
+    """Yield (field, problem) for fields that exclude each other or have an invalid value."""
     try:
         adapter = find_adapter(config.adapter)
     except UsageError:
@@ -135,7 +135,7 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
-    """The entries of one models.yaml; ConfigError names the line of an error."""
+    """Return the entries of one models.yaml. Raise a ConfigError with the line of an error."""
     text = read_config_text(path, most=MAX_FILE_BYTES)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -155,7 +155,7 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
 
 
 def _refuse_alias_expansion(where: str, root: yaml.Node) -> None:
-    """ConfigError if aliases and merge keys expand to more nodes than the limit, or to themselves."""
+    """Raise ConfigError if aliases and merge keys expand to themselves, or to more nodes than the limit."""
     sizes: dict[int, int] = {}  # sizes of counted nodes; 0 during the count
     todo = [(root, False)]
     while todo:
@@ -175,7 +175,7 @@ def _refuse_alias_expansion(where: str, root: yaml.Node) -> None:
 
 
 def _read_mapping(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:
-    """(key, line, value) of a mapping."""
+    """Yield (key, line, value) for each item of a mapping."""
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{path}:{node.start_mark.line + 1}: {what} should be a mapping of names to values")
     seen: dict[str, int] = {}
@@ -219,7 +219,7 @@ def _read_entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConf
 
 
 def _construct_value(path: Path, line: int, node: yaml.Node) -> Any:
-    """The plain value of a node: only text, numbers, lists and mappings."""
+    """Return the value of a node as plain text, numbers, lists and mappings."""
     try:
         return yaml.SafeLoader("").construct_document(node)
     except yaml.MarkedYAMLError as error:
@@ -231,10 +231,10 @@ def _construct_value(path: Path, line: int, node: yaml.Node) -> Any:
 
 
 def apply_model_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
-    """The entry changed by --model-arg key=value: a field, or else an option of the adapter.
+    """Return the entry as changed by `--model-arg key=value`.
 
-    Values are read as YAML, except for text fields, whose values stay unchanged: a class may be called 1. ConfigError
-    for a value that an entry of models.yaml may not hold.
+    A key is a field, or else an option of the adapter. Values are parsed as YAML, except those of text fields: a class
+    may be called 1. Raise ConfigError for a value that an entry of models.yaml may not have.
     """
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}
     changed: dict[str, Any] = {}
@@ -272,7 +272,7 @@ def _parse_argument(key: str, text: str) -> Any:
 
 
 def packaged_models_path() -> Path:
-    """The models.yaml that comes with encheck."""
+    """Return the path of the models.yaml that is part of encheck."""
     return Path(str(resources.files("encheck") / "models.yaml"))
 
 
@@ -282,9 +282,9 @@ def _packaged_entries() -> dict[str, ModelConfig]:
 
 
 def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
-    """The entries of encheck and the adapters of installed packages, overridden by those of the user's own file.
+    """Return the entries of encheck and the adapters of installed packages, overridden by those in the user's file.
 
-    UsageError for a package whose adapter has the name of one of encheck's models or adapters.
+    Raise UsageError if a package's adapter has the same name as a model or adapter of encheck.
     """
     entries = dict(_packaged_entries())
     packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPER_ADAPTERS)

@@ -1,8 +1,7 @@
-"""Models in memory as models under test.
+"""Wrap models in memory as models under test.
 
-A `SentenceTransformer`, a `CrossEncoder` and a transformers model with its tokenizer compute as their files would, and
-are identified by their weights. Other objects have no identity that can be read, so they are computed anew in every
-run.
+A `SentenceTransformer`, a `CrossEncoder`, and a transformers model with its tokenizer compute as their files would, and
+are identified by their weights. encheck cannot identify other objects, so it computes their vectors again in every run.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ ACCEPTED = (
 
 
 def model_object_name(candidate: object) -> str:
-    """The name of a model in memory: that of its folder or hub id, its function or its class."""
+    """Return the name of a model in memory: its folder or hub id, its function or its class."""
     model: Any = candidate[0] if isinstance(candidate, tuple) else candidate
     if inspect.isroutine(candidate):
         return candidate.__name__ if candidate.__name__ != "<lambda>" else "function"
@@ -59,7 +58,9 @@ def model_object_name(candidate: object) -> str:
 
 
 def wrap_model_object(candidate: object, name: str) -> Model:
-    """The object as a model under test; TypeError, which lists what is accepted, for anything else."""
+    """Return the object as a model under test. For an unsupported object, raise a TypeError that lists the supported
+    types.
+    """
     if (
         isinstance(candidate, tuple)
         and len(candidate) == 2
@@ -85,7 +86,7 @@ def wrap_model_object(candidate: object, name: str) -> Model:
 
 
 def _is_instance_of_imported(package: str, name: str, candidate: object) -> bool:
-    """Whether this is an object of a class from an imported package; imports nothing."""
+    """Return whether the object's class comes from a package that is already imported. Nothing is imported."""
     module = sys.modules.get(package)
     return module is not None and isinstance(candidate, getattr(module, name, ()))
 
@@ -95,7 +96,7 @@ def _is_torch_module(candidate: object) -> bool:
 
 
 def _hash_module_state(model: Any) -> str:
-    """SHA-256 of the names, types, shapes and values of a torch module's state."""
+    """Return the SHA-256 of the names, types, shapes and values in a torch module's state."""
     digest = hashlib.sha256()
     for name, value in sorted(model.state_dict().items()):
         if hasattr(value, "detach"):
@@ -108,7 +109,9 @@ def _hash_module_state(model: Any) -> str:
 
 
 def _serialize_tokenizer(tokenizer: Any) -> str:
-    """A tokenizer's behaviour as text: its whole definition if it is fast, else its class and vocabulary."""
+    """Return text that determines a tokenizer's behaviour: the definition of a fast tokenizer, or else class and
+    vocabulary.
+    """
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         whole = json.loads(backend.to_str())
         return json.dumps({**whole, "truncation": None, "padding": None})  # both are as the last call left them
@@ -118,7 +121,7 @@ def _serialize_tokenizer(tokenizer: Any) -> str:
 
 @contextmanager
 def _evaluation_mode(model: Any) -> Iterator[None]:
-    """Put the module into evaluation mode, and restore each part's mode at the end, so that training can go on."""
+    """Put the module into evaluation mode. At the end, restore each part's mode, so that training can continue."""
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
     try:
@@ -171,35 +174,35 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         return f"sentence-transformers:{content_hash(*parts, _hash_module_state(model))}"
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Empty: it has no files."""
+        """Return an empty mapping, because the model has no files."""
         return {}
 
     def about(self) -> dict[str, Json]:
-        """Adds its place: memory."""
+        """Add that the model is in memory."""
         cut = {"truncate_dim": self.output_dimension} if self.output_dimension else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
     def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads; empty if none is."""
+        """Return a message that says how many of these texts the model truncates, or "" if it truncates none."""
         return _describe_texts_over_limit(
             self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length
         )
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Compute as its files would."""
+        """Compute as the model's files would."""
         with _evaluation_mode(self.model):
             yield from super().compute(texts, prompt)
 
 
 def _describe_texts_over_limit(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
-    """How many texts have more tokens than the limit, and the setting's name; empty if none has."""
+    """Return a message with the number of texts over the limit and the setting's name, or "" if no text is over it."""
     lengths = [len(ids) for ids in tokenizer(list(texts))["input_ids"]] if limit else []
     cut = sum(length > (limit or 0) for length in lengths)
     return f"{cut} of {len(texts)} texts are longer than {limit} tokens: max_seq_length is {limit}" if cut else ""
 
 
 class LoadedTransformer(TransformersEncoder):
-    """A transformers model and its tokenizer in memory, pooled by the mean."""
+    """A transformers model and its tokenizer in memory, with mean pooling."""
 
     def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
         TextEncoder.__init__(self, ModelConfig(label=name, name=name))
@@ -218,19 +221,19 @@ class LoadedTransformer(TransformersEncoder):
         return f"transformers:{content_hash(*parts, _hash_module_state(self._model))}"
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Empty: it has no files."""
+        """Return an empty mapping, because the model has no files."""
         return {}
 
     def about(self) -> dict[str, Json]:
-        """Adds the pooling, and its place: memory."""
+        """Add the pooling, and that the model is in memory."""
         return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
 
     def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads; empty if none is."""
+        """Return a message that says how many of these texts the model truncates, or "" if it truncates none."""
         return _describe_texts_over_limit(self.tokenizer, texts, self.limit)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Compute as its files would."""
+        """Compute as the model's files would."""
         with _evaluation_mode(self._model):
             yield from super().compute(texts, prompt)
 
@@ -258,23 +261,24 @@ class LoadedCrossEncoder(CrossEncoderScorer):
         return f"cross-encoder:{content_hash(*parts)}"
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Empty: it has no files."""
+        """Return an empty mapping, because the model has no files."""
         return {}
 
     def about(self) -> dict[str, Json]:
-        """How the model is used, and its place: memory."""
+        """Return the settings with which this run uses the model, and that it is in memory."""
         return {"direction": self.direction, "loaded": "in memory"}
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Compute as its files would."""
+        """Compute as the model's files would."""
         with _evaluation_mode(self.model):
             return super().compute(pairs)
 
 
 class EncodingObject:
-    """A function from texts to vectors, or an object with `encode`; similarity is cosine, unless the object states one.
+    """A function from texts to vectors, or an object with `encode`.
 
-    Queries and documents go to `encode_query` and `encode_document` if the object has them.
+    The similarity is cosine unless the object states another one. If the object has `encode_query` and
+    `encode_document`, they encode queries and documents.
     """
 
     def __init__(self, encode: Callable[..., object], name: str, owner: object = None) -> None:
@@ -285,12 +289,13 @@ class EncodingObject:
         self._fingerprint = f"{UNIDENTIFIED}{uuid.uuid4().hex}"
 
     def fingerprint(self) -> str:
-        """A new fingerprint for each object, because what it computes cannot be read from it."""
+        """Return a new fingerprint for each object, because the object does not show what it computes."""
         return self._fingerprint
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """Vectors of the texts, shape [n, d]; EncoderError unless the result is an array of numbers with one row per
-        text.
+        """Return the vectors of the texts, shape [n, d].
+
+        Raise EncoderError unless the object returns an array of numbers with one row per text.
         """
         encode = getattr(self._owner, f"encode_{role}", None) or self._encode
         try:
@@ -304,7 +309,7 @@ class EncodingObject:
 
 
 def to_numpy(made: Any) -> Any:
-    """Arrays, lists and tensors on any device, dense or sparse, as numpy arrays."""
+    """Return arrays, lists and tensors (on any device, dense or sparse) as numpy arrays."""
     if isinstance(made, list | tuple) and made and hasattr(made[0], "detach"):
         return np.stack([to_numpy(part) for part in made])
     if hasattr(made, "detach"):
@@ -314,7 +319,9 @@ def to_numpy(made: Any) -> Any:
 
 
 def _wrap_mteb_model(model: Any) -> SimpleNamespace:
-    """The encoding functions of an MTEB model: texts as for STSBenchmark, queries and documents as for MSMARCO."""
+    """Return the encoding functions of an MTEB model: for texts as in STSBenchmark, for queries and documents as in
+    MSMARCO.
+    """
     import mteb
     from datasets import Dataset
     from mteb.types import PromptType

@@ -79,7 +79,7 @@ TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 
 @dataclass(frozen=True)
 class GraphOutput:
-    """One output of the graph; its shape is None if the graph does not state it."""
+    """One output of the graph. Its shape is None if the graph does not state one."""
 
     name: str
     type: str
@@ -91,14 +91,19 @@ class GraphOutput:
         return f"{self.name} ({self.type}, {shape})"
 
     def holds_vectors(self, tokens: Dimension) -> bool:
-        """Whether it can be [batch, tokens, dimension] or [batch, dimension]; `tokens` is the inputs' second axis."""
+        """Return whether the shape can be [batch, tokens, dimension] or [batch, dimension].
+
+        `tokens` is the second axis of the inputs.
+        """
         if not self.is_float or (self.shape is not None and len(self.shape) not in (2, 3)):
             return False
         return self.shape is None or self.shape[-1] is None or self.shape[-1] != tokens
 
 
 def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimension, wanted: str | None) -> str:
-    """The name of the output with the vectors; EncoderError lists the outputs unless exactly one fits."""
+    """Return the name of the output with the vectors. Unless exactly one fits, raise an EncoderError that lists
+    them.
+    """
     every, fitting = ", ".join(map(str, outputs)), [output for output in outputs if output.holds_vectors(tokens)]
     shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
     if wanted is not None:
@@ -121,7 +126,7 @@ def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimensi
 
 
 def pool_token_vectors(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
-    """Pool states [n, tokens, d] to [n, d]; tokens with mask 0 are padding, at the end."""
+    """Pool token vectors [n, tokens, d] into text vectors [n, d]. Tokens with mask 0 are padding, at the end."""
     if pooling == "cls":
         return states[:, 0]
     if pooling == "last":
@@ -133,7 +138,10 @@ def pool_token_vectors(states: Floats, mask: NDArray[np.int64], *, pooling: str)
 
 
 def pad_inputs(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
-    """The inputs that the model needs, padded at the end with 0, and the mask. A row has token ids and types."""
+    """Return the inputs that the model needs, padded at the end with 0, and their mask.
+
+    A row holds token ids and token types.
+    """
     ids, mask, types = np.zeros((3, len(rows), max(1, *(len(row) for row, _ in rows), 1)), np.int64)
     for i, (row, kinds) in enumerate(rows):
         ids[i, : len(row)], mask[i, : len(row)], types[i, : len(row)] = row, 1, kinds
@@ -152,9 +160,10 @@ def pad_inputs(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tu
 
 
 class OnnxEncoder(LocalEncoder):
-    """A model of tokens: from input_ids to a vector per token (pooled here) or a vector per text (used as it is).
+    """A model that takes input_ids and returns one vector per token or per text.
 
-    The option `output` names the output with the vectors, if several are possible.
+    encheck pools token vectors and uses text vectors as they are. If several outputs may hold the vectors, the option
+    `output` names the right one.
     """
 
     engine = "onnx-2"
@@ -174,22 +183,22 @@ class OnnxEncoder(LocalEncoder):
             log.warning("%s", describe_pooling(config.label, self.folder))
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Model, tokenizer, and the weights in separate files."""
+        """Return the model, the tokenizer, and the separate weight files."""
         words = {name: path for name in TOKENIZER_FILES if (path := self.folder / name).exists()}
         return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
 
     def fingerprint_settings(self) -> list[str]:
-        """Pooling, maximum length and dimension."""
+        """Return pooling, maximum length and dimension."""
         output = [f"output {name}" for name in self.config.options.values()]
         return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim), *output]
 
     def about(self) -> dict[str, Json]:
-        """Adds the pooling."""
+        """Add the pooling."""
         return {**super().about(), "pooling": self.pooling, **self.config.options}
 
     @cached_property
     def session(self) -> Any:
-        """The model, loaded."""
+        """The loaded model."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -205,7 +214,7 @@ class OnnxEncoder(LocalEncoder):
 
     @cached_property
     def devices(self) -> list[str]:
-        """The first or the named GPU if ONNX Runtime computes on one, else the CPU."""
+        """The named GPU, or the first one, if ONNX Runtime computes on a GPU; otherwise the CPU."""
         first = self._providers()[0]
         if first == CPU:
             return ["cpu"]
@@ -222,7 +231,10 @@ class OnnxEncoder(LocalEncoder):
         return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
 
     def _refuse_fallback(self, there: Sequence[str]) -> None:
-        """UsageError if a GPU was named but these providers lack it, because ONNX Runtime would use the CPU."""
+        """Raise UsageError if a GPU was named that these providers lack.
+
+        ONNX Runtime would silently use the CPU.
+        """
         name = self.device.name
         if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
             raise UsageError(
@@ -252,12 +264,12 @@ class OnnxEncoder(LocalEncoder):
         return choose_output(self.file, self.outputs, tokens=tokens, wanted=self.config.options.get("output"))
 
     def infer(self, inputs: Inputs, output: str) -> Floats:
-        """One output for one batch."""
+        """Return this output for one batch."""
         return np.asarray(self.session.run([output], inputs)[0], np.float32)
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The tokenizer, without its own padding, truncating at the maximum length."""
+        """The tokenizer. It does not pad, and it truncates at the maximum length."""
         from tokenizers import Tokenizer
 
         try:
@@ -269,7 +281,10 @@ class OnnxEncoder(LocalEncoder):
         return loaded
 
     def accepts_token(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the model has an embedding row for this token: it runs with it, or fails even with token 0."""
+        """Return whether the model has an embedding row for this token.
+
+        The model runs on the token. If it fails on token 0 too, the token is not the cause.
+        """
 
         def runs(token: int) -> bool:
             inputs, mask = pad_inputs([([token], [0])], names, self.file)
@@ -283,13 +298,13 @@ class OnnxEncoder(LocalEncoder):
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """The entry's value, else the truncation of the tokenizer.json, else that of tokenizer_config.json."""
+        """The value in the entry, or else the truncation in tokenizer.json, or else that in tokenizer_config.json."""
         truncation = read_json_value(self._tokenizer_path, "truncation", dict) or {}
         stated, in_tokenizer = self._stated, truncation.get("max_length")
         return self.config.max_length or in_tokenizer or (int(stated) if stated and stated < UNLIMITED else None)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode in batches of one length, the longest first."""
+        """Encode in batches of texts of one length, the longest first."""
         names, _ = list(self.inputs), self.output
         largest = -1 if self._takes_all else largest_token_id(self._tokenizer_path)
         if largest >= 0 and not self.accepts_token(largest, names):
@@ -334,7 +349,7 @@ class OnnxEncoder(LocalEncoder):
 
 
 def describe_engine_error(file: Path, who: str, message: str) -> str:
-    """The error's cause; for a custom operator, the message says that it is code."""
+    """Return the error's cause. If it is a custom operator, the message says that the operator is code."""
     text = " ".join(message.split())[:300]
     if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
         return (
@@ -345,7 +360,7 @@ def describe_engine_error(file: Path, who: str, message: str) -> str:
 
 
 class OpenVinoEncoder(OnnxEncoder):
-    """Runs in fp32 on the CPU; OpenVINO would compute in bf16 on processors that support it."""
+    """Runs the model on the CPU in float32. By default, OpenVINO uses bfloat16 on processors that support it."""
 
     engine = "openvino-2"
 
@@ -356,7 +371,7 @@ class OpenVinoEncoder(OnnxEncoder):
 
     @cached_property
     def graph(self) -> Any:
-        """The model as read, not compiled."""
+        """The model before it is compiled."""
         import openvino
 
         try:
@@ -383,7 +398,7 @@ class OpenVinoEncoder(OnnxEncoder):
 
     @cached_property
     def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
-        """The names of the inputs; dimensions that vary have no names here."""
+        """The shape of each input. Variable dimensions have no names here."""
         return {entry.any_name: None for entry in self.session.inputs}
 
     @property
@@ -399,29 +414,32 @@ class OpenVinoEncoder(OnnxEncoder):
         return outputs
 
     def accepts_token(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the table looked up with input_ids has such a row, because OpenVINO reads beyond its end."""
+        """Return whether the table for input_ids has a row for this token, because OpenVINO reads beyond its end."""
         nodes = list(_consuming_nodes(self.graph.input("input_ids"))) if "input_ids" in names else []
         tables = [node.input(0).get_partial_shape()[0] for node in nodes if node.get_type_name() == "Gather"]
         return all(token < rows.get_length() for rows in tables if rows.is_static)
 
     def infer(self, inputs: Inputs, output: str) -> Floats:
-        """One output for one batch."""
+        """Return this output for one batch."""
         return np.array(self.session(inputs)[self.session.output(output)], np.float32)
 
 
 def _consuming_nodes(output: Any) -> Iterator[Any]:
-    """The operators that take an output, directly or after a conversion of its number type."""
+    """Yield the operators that read an output, directly or after a conversion of its number type."""
     for use in output.get_target_inputs():
         node = use.get_node()
         yield from _consuming_nodes(node.output(0)) if node.get_type_name() == "Convert" else [node]
 
 
 class DamagedError(EncheckError):
-    """The bytes are not valid protobuf."""
+    """The bytes of a file are not valid protobuf."""
 
 
 def read_external_locations(file: Path) -> list[str]:
-    """The sorted names of the files that hold this model's tensors; ModelError if it is not an ONNX model."""
+    """Return the sorted names of the files that hold this model's tensors.
+
+    Raise ModelError if the file is not an ONNX model.
+    """
     names: set[str] = set()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
@@ -450,7 +468,7 @@ def read_external_locations(file: Path) -> list[str]:
 
 
 def _read_fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
-    """The number of each field of a message, and the span of its bytes if it has some."""
+    """Yield each field of a message: its number, and the span of its bytes if it has any."""
     at, end = span
     while at < end:
         tag, at = _read_varint(data, at, end)
@@ -472,7 +490,7 @@ def _read_fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None
 
 
 def _read_varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
-    """A number in base 128, lowest digits first, and the position of the next byte."""
+    """Return a number in base 128, lowest digits first, and the position of the next byte."""
     value = 0
     for shift in range(0, 70, 7):
         byte = data[_require_within(at + 1, end) - 1]
@@ -489,7 +507,7 @@ def _require_within(at: int, end: int) -> int:
 
 
 def find_onnx_file(source: Path) -> Path:
-    """The .onnx of a file or folder; ModelError if there is none, or it is empty."""
+    """Return the .onnx of a file or folder. Raise ModelError if there is none or it is empty."""
     candidates = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
     candidates = candidates or sorted(source.glob("*.onnx"))
     if not candidates:
@@ -500,7 +518,10 @@ def find_onnx_file(source: Path) -> Path:
 
 
 def find_tokenizer_folder(file: Path) -> Path:
-    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or not this model's."""
+    """Return the folder with the tokenizer: the model's folder or its parent.
+
+    Raise ModelError if the tokenizer is missing or belongs to another model.
+    """
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     require_file(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
@@ -510,7 +531,10 @@ def find_tokenizer_folder(file: Path) -> Path:
 
 
 def find_external_weights(file: Path) -> Mapping[str, Path]:
-    """The separate files that hold the model's weights; ModelError if one is missing, or is elsewhere."""
+    """Return the separate files that hold the model's weights.
+
+    Raise ModelError if one of them is missing or outside the model's folder.
+    """
     files, what = {}, f"{file} keeps weights in a file that is not beside it:"
     for name in read_external_locations(file):
         if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):

@@ -1,9 +1,10 @@
-"""Models that score pairs: cross-encoders, and surface scorers, which a model of meaning should beat.
+"""Models that score pairs: cross-encoders and surface scorers. A model that understands meaning should beat the latter.
 
-A cross-encoder reads both texts in one pass, and its head scores whether they are paraphrases. It can be a folder of
-sentence-transformers' CrossEncoder or of AutoModelForSequenceClassification. A head with one number is a regression,
-squashed if the checkpoint says so. With two or more, the score is the probability of the class that means "the same".
-The formulas of surface scorers are in `encheck.surface`; document frequencies are counted in the run's own texts.
+A cross-encoder reads both texts in one pass, and its head scores whether they are paraphrases. Its folder is one of
+sentence-transformers' CrossEncoder or of AutoModelForSequenceClassification. A head with one output is a regression,
+squashed if the checkpoint says so. If it has two or more outputs, the score is the probability of the class that means
+"the same". `encheck.surface` has the formulas of the surface scorers. They count document frequencies in the run's own
+texts.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ STATED = {
 
 
 class CrossEncoderScorer(PairModel):
-    """A checkpoint that AutoModelForSequenceClassification loads; `positive` names the class that means "the same"."""
+    """A checkpoint that AutoModelForSequenceClassification loads.
+
+    The option `positive` names the class that means "the same".
+    """
 
     engine = "cross-encoder-1"
 
@@ -97,11 +101,11 @@ class CrossEncoderScorer(PairModel):
             )
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Every file of the folder that determines scores."""
+        """Return every file of the folder that determines scores."""
         return checkpoint_files(self.source)
 
     def fingerprint_settings(self) -> list[str]:
-        """Maximum length, dtype, class and activation."""
+        """Return maximum length, dtype, class and activation."""
         return [str(self.config.max_length), self.dtype, str(self.positive), self.activation]
 
     @property
@@ -111,17 +115,20 @@ class CrossEncoderScorer(PairModel):
 
     @property
     def decision(self) -> float | None:
-        """The minimum score for a yes of the trained head (its argmax); None if it grades, or has other classes."""
+        """The lowest score at which the trained head predicts "the same", by its argmax.
+
+        None if the head grades pairs or has other classes.
+        """
         return 0.5 if len(self.classes) == 2 or (len(self.classes) == 1 and self.activation == "sigmoid") else None
 
     def about(self) -> dict[str, Json]:
-        """Adds the meaning of the score."""
+        """Add the meaning of the score."""
         named, several = self.classes[self.positive], len(self.classes) > 1
         return super().about() | {"head": f"probability of {named}" if several else f"one number, {self.activation}"}
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer; EncoderError if it cannot be loaded."""
+        """The checkpoint's tokenizer. Raise EncoderError if it cannot be loaded."""
         from transformers import AutoTokenizer
 
         try:
@@ -139,7 +146,7 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model in evaluation mode; EncoderError if a weight is missing."""
+        """The loaded model in evaluation mode. Raise EncoderError if a weight is missing."""
         import torch
         import transformers
 
@@ -159,7 +166,7 @@ class CrossEncoderScorer(PairModel):
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Score in batches of one length, the longest first."""
+        """Return score in batches of pairs of one length, the longest first."""
         import torch
 
         limits = (self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED, UNLIMITED)
@@ -186,7 +193,7 @@ class CrossEncoderScorer(PairModel):
 
 
 def index_of_positive_class(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
-    """The index of the class that means "the same"; ModelError if it cannot be determined."""
+    """Return the index of the class that means "the same". Raise ModelError if it cannot be determined."""
     wanted_name = config.options.get("positive")
     wanted = [str(wanted_name).lower()] if wanted_name is not None else list(POSITIVE_CLASS_NAMES)
     lowered = [name.lower() for name in classes]
@@ -204,9 +211,10 @@ def index_of_positive_class(classes: Sequence[str], config: ModelConfig, source:
 
 
 def _find_activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
-    """The activation of a head with one number: as sentence-transformers says, else none if it is a regression.
+    """Return the activation of a head with one output.
 
-    ModelError for an unknown activation; a head with several classes has none.
+    It is the one that sentence-transformers names, or else none for a regression. A head with several classes has none.
+    Raise ModelError for an unknown activation.
     """
     file, config = source / "config_sentence_transformers.json", source / "config.json"
     statements = (
@@ -226,7 +234,7 @@ def _find_activation(settings: Mapping[str, Any], source: Path, classes: int) ->
 
 
 class LexicalScorer(PairModel):
-    """Scores pairs by shared surface features; `weighting` is one of SHARED or WEIGHTED."""
+    """Scores pairs by the surface features that they share. `weighting` is in SHARED or WEIGHTED."""
 
     engine = "lexical-1"
 
@@ -239,18 +247,18 @@ class LexicalScorer(PairModel):
         self._frequencies = Frequencies.of(())
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Count document frequencies in these texts."""
+        """Count the document frequencies in these texts."""
         if self.weighting in WEIGHTED:
             self._corpus = content_hash(*sorted(set(texts))) if texts else ""
             self._frequencies = Frequencies.of(texts)
             self.forget_fingerprint()
 
     def fingerprint_settings(self) -> list[str]:
-        """The weighting, and the texts used for the counts."""
+        """Return the weighting, and the texts in which frequencies were counted."""
         return [self.weighting, *filter(None, [self._corpus])]
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Score pair by pair."""
+        """Return score each pair on its own."""
         first, second = map(list, zip(*pairs, strict=True))
         if self.weighting in SURFACE:
             return SURFACE[self.weighting](first, second)

@@ -1,8 +1,8 @@
-"""The protocols of models under test.
+"""Define the protocols of models under test.
 
-A `PairScorer` scores pairs, which is all that most checks need. An `Encoder` returns a vector for each text, and its
-pairs are scored by its similarity function. Both identify themselves by a fingerprint of their content, which must not
-require loading the model.
+Most checks need only a `PairScorer`, which scores pairs. An `Encoder` returns a vector for each text, and its
+similarity function scores pairs. Both identify themselves by a fingerprint of their content, which they must compute
+without loading the model.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ Batch = tuple[NDArray[np.intp], NDArray[np.float32]]
 
 
 class Model(Protocol):
-    """The common part of encoders and pair scorers."""
+    """A model under test: what encoders and pair scorers have in common."""
 
     def fingerprint(self) -> str:
-        """A text that identifies this model's content: weights, tokenizer, pooling, prompt, dtype, maximum length."""
+        """Return text that identifies the model's content: weights, tokenizer, pooling, prompt, dtype, maximum
+        length.
+        """
         ...
 
 
@@ -35,7 +37,7 @@ class PairScorer(Model, Protocol):
     """A model that scores pairs of texts."""
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """Similarity of each pair, shape [n], larger is nearer."""
+        """Return the similarity of each pair, shape [n]. Larger is nearer."""
         ...
 
 
@@ -46,7 +48,7 @@ class Encoder(Model, Protocol):
     similarity: str
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """Vectors of the texts, shape [n, d], in their order."""
+        """Return the vectors of the texts in their order, shape [n, d]."""
         ...
 
 
@@ -55,65 +57,68 @@ class ParsingEncoder(Encoder, Protocol):
     """An encoder that may use parses of its texts."""
 
     def keep_parses_in(self, store: Store) -> None:
-        """Read parses from this store, and write new ones to it."""
+        """Read parses from this store and write new ones to it."""
         ...
 
 
 @runtime_checkable
 class HeadedEncoder(Encoder, Protocol):
-    """An encoder with a trained head over two vectors: the head, not `similarity`, scores its pairs."""
+    """An encoder with a trained head that scores two vectors. The head replaces `similarity`."""
 
     def score_vectors(self, first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Score of each pair of rows of two arrays [n, d], shape [n], larger is nearer."""
+        """Return the score of each pair of rows of two arrays [n, d], shape [n]. Larger is nearer."""
         ...
 
 
 @runtime_checkable
 class BatchEncoder(Encoder, Protocol):
-    """An encoder that returns its results batch by batch, so that an interrupted run keeps them."""
+    """An encoder that returns vectors batch by batch, so that an interrupted run keeps those that are done."""
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
-        """(positions, vectors) of some texts at a time, until all are done."""
+        """Yield (positions, vectors) of some texts at a time, until all texts are done."""
         ...
 
 
 @runtime_checkable
 class FittedModel(Model, Protocol):
-    """A model, encoder or pair scorer, that learns from the run's own texts; its fingerprint depends on them.
+    """An encoder or pair scorer that learns from the run's own texts. Its fingerprint depends on them.
 
-    With a true attribute `ready`, the model also computes before it has learned, under its fingerprint at that time; it
-    is tested before the run, like a model that learns nothing. With a false attribute `learns`, its scores do not
-    depend on the texts.
+    If its attribute `ready` is true, it can also compute before it has learned, and has a fingerprint of its own then.
+    encheck tests it before the run, like a model that learns nothing. If its attribute `learns` is false, its scores do
+    not depend on the texts.
     """
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Take all texts of the run, in any order; learning can wait for the first score."""
+        """Take all texts of the run, in any order. The model may put off learning until the first score."""
         ...
 
 
 @runtime_checkable
 class PartialEncoder(Encoder, Protocol):
-    """An encoder that has vectors for some texts and computes none. Checks that need other vectors are skipped."""
+    """An encoder that has vectors for some texts and cannot compute others.
+
+    Checks that need other vectors are skipped.
+    """
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
-        """The texts without a vector in this role."""
+        """Return the texts without a vector in this role."""
         ...
 
 
 @runtime_checkable
 class VerifiedModel(Model, Protocol):
-    """A model that can change during a run, such as one behind an address.
+    """A model that can change during a run, such as a model on a server.
 
     The run verifies it before it stores results: about once a second, and at the end.
     """
 
     def verify_fingerprint(self) -> None:
-        """Return if this is still the model of the fingerprint; raise EncoderError if not."""
+        """Raise EncoderError if the model no longer matches its fingerprint."""
         ...
 
 
 def model_devices(model: object) -> tuple[str, ...]:
-    """The devices of a model, from its own `devices`: cpu, cuda:0, mps; empty for a model on a remote machine.
+    """Return the devices in the model's attribute `devices`: cpu, cuda:0, mps. Empty for a model on a remote machine.
 
     A model without that attribute computes on the CPU.
     """
@@ -123,9 +128,9 @@ def model_devices(model: object) -> tuple[str, ...]:
 def checked_batches(
     encoder: Encoder, texts: Sequence[str], *, role: str | None = None, size: int = 512
 ) -> Iterator[Batch]:
-    """The encoder's own batches, or plain slices of the texts; each is checked before it is returned.
+    """Yield the encoder's own batches, or slices of the texts if it has none. Each batch is checked first.
 
-    Without a role, `encode` is called without the argument, which a user's own encoder may not have.
+    Without a role, `encode` is called without that argument, because a user's own encoder may not accept it.
     """
     role_argument = {} if role is None else {"role": role}
     if isinstance(encoder, BatchEncoder):
@@ -151,7 +156,7 @@ def checked_batches(
 
 @contextmanager
 def _name_encoder_in_errors(encoder: Encoder) -> Iterator[None]:
-    """Name the encoder in errors about its vectors: by its place if it is an adapter of encheck, else by its class."""
+    """Name the encoder in errors about its vectors, by the place of an adapter or by the class of any other encoder."""
     try:
         yield
     except EncoderError as error:
@@ -161,7 +166,10 @@ def _name_encoder_in_errors(encoder: Encoder) -> Iterator[None]:
 
 
 def check_vectors(vectors: object, texts: Sequence[str], *, width: int | None = None) -> NDArray[np.float32]:
-    """The vectors in fp32; EncoderError for a wrong shape, NaN or infinity, or zeros for a text with words."""
+    """Return the vectors, float32.
+
+    Raise EncoderError for a wrong shape, NaN or infinity, and for a zero vector of a text that has words.
+    """
     first = f"; the first text is {texts[0]!r}" if texts else ""
     array = _as_numeric_array(vectors, "encode()", first)
     if array.ndim != 2 or len(array) != len(texts) or (width is not None and array.shape[1] != width):
@@ -181,7 +189,7 @@ def _raise_for_vectors(bad: NDArray[np.bool_], texts: Sequence[str], what: str) 
 
 
 def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """The pair scores in fp64; EncoderError for a wrong shape or values that are not finite."""
+    """Return the pair scores, float64. Raise EncoderError for a wrong shape or values that are not finite."""
     first = f"; the first pair is {pairs[0]}" if pairs else ""
     array = _as_numeric_array(scores, "score_pairs()", first)
     if array.shape != (len(pairs),):

@@ -1,7 +1,8 @@
-"""A TensorFlow SavedModel from texts to vectors, such as the Universal Sentence Encoder. Its graph is code.
+"""Encode with a TensorFlow SavedModel that maps texts to vectors, such as the Universal Sentence Encoder.
 
-Operators' names show what the graph would do outside of TensorFlow (files, network, Python). TensorFlow's own functions
-for saving and restoring are in every SavedModel. They are ignored if only the saver refers to them.
+The graph of a SavedModel is code. The names of its operators show whether it would use files, the network or Python.
+Every SavedModel contains TensorFlow's own functions for saving and restoring. encheck ignores them if only the saver
+refers to them.
 """
 
 from __future__ import annotations
@@ -62,9 +63,9 @@ TEXTS_PER_BATCH = 128
 
 
 def list_unsafe_operators(graph: bytes) -> list[str]:
-    """The sorted operators of a saved_model.pb that touch files, the network or Python; imports TensorFlow.
+    """Return the sorted operators of a saved_model.pb that use files, the network or Python.
 
-    Raises google.protobuf's DecodeError if the bytes are not a SavedModel.
+    This imports TensorFlow. Raise google.protobuf's DecodeError if the bytes are not a SavedModel.
     """
     from tensorflow.core.protobuf import saved_model_pb2
 
@@ -101,13 +102,13 @@ def list_unsafe_operators(graph: bytes) -> list[str]:
 
 
 def _called_functions(node: Any) -> set[str]:
-    """The functions that a node names."""
+    """Return the functions that a node refers to."""
     own = {value.func.name for value in node.attr.values() if value.HasField("func")}
     return own | {f.name for value in node.attr.values() for f in value.list.func}
 
 
 def is_unsafe_operator(operator: str) -> bool:
-    """Whether an operator of this name touches files, the network or Python.
+    """Return whether an operator of this name uses files, the network or Python.
 
     >>> is_unsafe_operator("WriteFile"), is_unsafe_operator("ReadVariableOp"), is_unsafe_operator("TextLineDataset")
     (True, False, True)
@@ -116,7 +117,10 @@ def is_unsafe_operator(operator: str) -> bool:
 
 
 class SavedModelEncoder(LocalEncoder):
-    """A folder with saved_model.pb, called with a tensor of strings; options: the signature and the output."""
+    """A folder with a saved_model.pb that takes a tensor of strings.
+
+    Options name the signature and the output.
+    """
 
     engine = "savedmodel-1"
 
@@ -131,33 +135,33 @@ class SavedModelEncoder(LocalEncoder):
         self._refuse_unsafe_operators(self.outside)
 
     def _refuse_unsafe_operators(self, outside: Sequence[str]) -> None:
-        """ModelError if the graph uses such operators without permission."""
+        """Raise ModelError if the graph uses unsafe operators without permission."""
         if outside and not self.config.trust_remote_code:
             graph = self.source / "saved_model.pb"
             raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The graph, the variables and the assets."""
+        """Return the graph, the variables and the assets."""
         return {p.relative_to(self.source).as_posix(): p for p in list_files_recursively(self.source) if p.is_file()}
 
     def fingerprint_settings(self) -> list[str]:
-        """The options."""
+        """Return the options."""
         return [f"{name} {value}" for name, value in sorted(self.config.options.items())]
 
     def about(self) -> dict[str, Json]:
-        """Adds a note that it is code."""
+        """Add a note that the model is code."""
         named = f", among them {', '.join(self.outside)}" if self.outside else ""
         return super().about() | {"code": f"a SavedModel is a program: TensorFlow ran its graph's operators{named}"}
 
     @cached_property
     def devices(self) -> list[str]:
-        """Every GPU that TensorFlow sees, because it uses them all."""
+        """Every GPU that TensorFlow sees, because TensorFlow uses all of them."""
         gpus = _import_tensorflow().config.list_physical_devices("GPU")
         return [f"cuda:{number}" for number in range(len(gpus))] or ["cpu"]
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model; EncoderError if it is not a SavedModel."""
+        """The loaded model. Raises EncoderError if it is not a SavedModel."""
         from google.protobuf.message import DecodeError
 
         tensorflow = _import_tensorflow()

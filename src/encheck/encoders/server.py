@@ -1,11 +1,11 @@
-"""Encoders behind HTTP: OpenAI-compatible /v1/embeddings, and text-embeddings-inference's /embed.
+"""Encode through HTTP: OpenAI-compatible /v1/embeddings, and text-embeddings-inference's /embed.
 
-Batches are halved if the server finds them too large, sent several at a time, and combined by their indices.
+Several requests run at a time. If the server finds a batch too large, the batch is halved.
 
-A model can be replaced during a run, or two versions behind one address can answer in turn. So each request with more
-than one text also contains a probe sentence, and the probe is sent alone before any result is stored: its vector shows
-which model computed the others. A server that does not read texts returns one vector for all of them, which the first
-answers show.
+During a run, a server may replace its model, or two versions may answer at one address. To notice this, encheck adds a
+probe sentence to each request with more than one text, and sends the probe alone before it stores any result. The
+probe's vector shows which model computed the other vectors. A server that ignores its texts returns one vector for all
+of them, which the first answers show.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
 
 
 class ProbeWatch:
-    """Recognises a server by its first vector of the probe, in requests of one form. `request` sends a request;
-    `alone` takes this watch and has the probe's own vector.
+    """Recognises a server's model by its first vector of the probe, for one form of request.
+
+    `request` sends a request. `alone` requests only the probe, with this watch, and returns its vector.
     """
 
     def __init__(self, place: str, request: Callable[..., Vectors], alone: Callable[[ProbeWatch], Vectors]) -> None:
@@ -60,7 +61,10 @@ class ProbeWatch:
         self._meeting, self._wondering = Lock(), Lock()
 
     def request_vectors(self, texts: list[str], *, cut: bool = False) -> Vectors:
-        """The vectors of one request, shape [n, d]; EncoderError if the probe and all texts got the same one so far."""
+        """Return the vectors of one request, shape [n, d].
+
+        Raise EncoderError if the probe and all texts so far got the same vector.
+        """
         vectors = self._request(texts, cut=cut)
         with self._meeting:
             if self._first is None and len(vectors):
@@ -73,13 +77,16 @@ class ProbeWatch:
         return vectors
 
     def request_probe(self) -> Vectors:
-        """The probe's vector, shape [d], in a request of its own; EncoderError if it has changed."""
+        """Request the probe alone and return its vector, shape [d]. Raise EncoderError if the vector has changed."""
         vector = self._alone(self)
         self._refuse_changed_probe(vector, self._tolerance)
         return vector
 
     def request_with_probe(self, texts: list[str]) -> Vectors:
-        """The vectors of one request that contains the probe; EncoderError if the probe shows a different model."""
+        """Return the vectors of a request that also contains the probe.
+
+        Raise EncoderError if the probe shows a different model.
+        """
         vectors = self.request_vectors([*texts, PROBE])
         seen = check_server_vectors(vectors[-1:], [PROBE], self.place)[0]
         if (
@@ -110,7 +117,7 @@ class ProbeWatch:
         return vectors[:-1]
 
     def _distance_from_first_probe(self, vector: Vectors) -> float:
-        """The distance of a probe vector from the first one; 0 for the first."""
+        """Return the distance between this probe vector and the first one, or 0 for the first."""
         with self._meeting:
             if self._known is None:
                 self._known = vector
@@ -129,7 +136,7 @@ class ProbeWatch:
 
 
 def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vectors:
-    """The vectors; an EncoderError for invalid ones names the server."""
+    """Return the vectors. If they are invalid, raise an EncoderError that names the server."""
     try:
         return check_vectors(vectors, texts)
     except EncoderError as error:
@@ -137,7 +144,10 @@ def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vect
 
 
 def _all_equal(vectors: Vectors, vector: Vectors) -> bool:
-    """Whether all rows [n, d] equal this vector [d]; False for zeros, which are rejected elsewhere."""
+    """Return whether all rows [n, d] equal this vector [d].
+
+    Return False for zero vectors, which are rejected elsewhere.
+    """
     length = float(np.linalg.norm(vector))
     if vectors.shape[1] != len(vector) or not 0 < length < np.inf:
         return False
@@ -145,7 +155,7 @@ def _all_equal(vectors: Vectors, vector: Vectors) -> bool:
 
 
 def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
-    """The error for a server that returns one vector for different texts."""
+    """Return the error for a server that returns one vector for different texts."""
     some = ", ".join(repr(text[:60]) for text in sorted(texts)[:EQUAL_VECTORS_LIMIT])
     return EncoderError(
         f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and check "
@@ -154,7 +164,7 @@ def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
 
 
 def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
-    """The error for a server whose vectors change their dimension."""
+    """Return the error for a server whose vectors change their dimension."""
     return EncoderError(
         f"{place} gave vectors of {before} dimensions before, and now of {now}: another model answers under this "
         f"address. {ONE_MODEL}"
@@ -162,10 +172,10 @@ def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
 
 
 class RemoteEncoder(TextEncoder):
-    """An encoder behind HTTP; `name` is the server's address.
+    """An encoder behind HTTP. The entry's `name` is the server's address.
 
-    `fields` are sent with the texts of each request, by role: those of `default` with every text, and those of its
-    role, which override them. Texts without a role get those of `default` only.
+    The option `fields` adds fields to requests. Those of `default` go with every text. Those of a role go with the
+    texts of that role, and override the default.
     """
 
     largest: int = 32
@@ -192,7 +202,9 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
     def _check_fields(self) -> None:
-        """ModelError unless `fields` maps roles to fields that this server accepts besides the adapter's own."""
+        """Raise ModelError unless `fields` maps roles to fields that the server accepts and the adapter does not set
+        itself.
+        """
         where, example = f"{self.config.label}: options.fields", EXAMPLE
         if not isinstance(self.fields, Mapping):
             raise ModelError(f"{where} is {self.fields!r}, but should map roles to fields. Remedy: {example}")
@@ -212,14 +224,14 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{where} names one role twice: {others[0]} means document. Remedy: leave one out")
 
     def fields_for(self, role: str | None) -> dict[str, Any]:
-        """The fields of a request for texts in this role, besides the adapter's own."""
+        """Return the additional fields of a request for texts in this role."""
         return {**self.fields.get(DEFAULT, {}), **value_for_role(self.fields, role, {})}
 
     def _fields_as_json(self, role: str | None) -> str:
         return json.dumps(self.fields_for(role), sort_keys=True)
 
     def prompt_for(self, role: str | None) -> str:
-        """What a role adds to a text, for display and comparison: the fields of its request, and its prompt."""
+        """Return what a role adds to a text, for display and comparison: its prompt and the fields of its request."""
         fields = f"[{self._fields_as_json(role)[1:-1]}] " if self.fields_for(role) else ""
         return f"{fields}{super().prompt_for(role)}"
 
@@ -230,13 +242,14 @@ class RemoteEncoder(TextEncoder):
 
     @abstractmethod
     def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
-        """The vectors of one request with these additional fields, in the order of its texts; `cut` makes the server
-        truncate a long text.
+        """Return the vectors of one request with these additional fields, in the order of its texts.
+
+        With `cut`, the server truncates texts that are too long.
         """
 
     @abstractmethod
     def model_name(self) -> str:
-        """The model's name at the server."""
+        """Return the name that the server uses for the model."""
 
     def _request_probe_alone(self, watch: ProbeWatch) -> Vectors:
         vector: Vectors = self._check_dimension(self._request_or_halve([PROBE], watch)[0][1], [PROBE])[0]
@@ -244,7 +257,7 @@ class RemoteEncoder(TextEncoder):
 
     @cached_property
     def _probe_hashes(self) -> list[str]:
-        """Hashes of the server's probe vectors: one for each form of a request."""
+        """A hash of the probe's vector for each form of request."""
         try:
             return [
                 f"{fields} {rounded_vector_hash(watch.request_probe())}"
@@ -254,33 +267,37 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{self.config.label}: {error}") from error
 
     def verify_fingerprint(self) -> None:
-        """EncoderError if the model that answers has changed; two answers in a row are checked, for models that take
-        turns.
+        """Raise EncoderError if another model answers.
+
+        Two answers in a row are checked, in case two models take turns.
         """
         for watch in self._watches.values():
             for _ in range(2):
                 watch.request_probe()
 
     def fingerprint(self) -> str:
-        """The model's name, a probe vector, and what each role adds: it changes with the model behind the address."""
+        """Return the model's name, a probe vector, and what each role adds to a text.
+
+        The fingerprint changes with the model at the address.
+        """
         added = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
         added += [f"{role}: {self._fields_as_json(role)}" for role in sorted(self.fields)]
         parts = [self.model_name(), *self._probe_hashes, self.prompt, str(self.config.truncate_dim), *added]
         return f"{type(self).__name__}:{content_hash(*parts)}"
 
     def about(self) -> dict[str, Json]:
-        """Adds the model's name at the server, and the fields of requests."""
+        """Add the server's name for the model, and the additional fields of requests."""
         fields = {"fields": {role: dict(fields) for role, fields in self.fields.items()}} if self.fields else {}
         return super().about() | {"model": self.model_name()} | fields
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
-        """Like `compute`, with the prompt and the fields of the role."""
+        """Yield (positions, vectors) like `compute`, with the prompt and the fields of the role."""
         return self.compute(texts, super().prompt_for(role), self._watches[self._fields_as_json(role)])
 
     def compute(self, texts: list[str], prompt: str, watch: ProbeWatch | None = None) -> Iterator[Batch]:
-        """Send several requests at a time; results are returned in order, slice by slice.
+        """Send several requests at a time and yield the results in order, slice by slice.
 
-        EncoderError if the probe in an answer shows that the model changed, or if all texts get one vector.
+        Raise EncoderError if the probe shows that the model changed, or if all texts get the same vector.
         """
         watch = watch or self._watches[self._fields_as_json(None)]
         prompted = [f"{prompt}{text}" for text in texts]
@@ -324,9 +341,9 @@ class RemoteEncoder(TextEncoder):
     def _request_or_halve(
         self, texts: list[str], watch: ProbeWatch, positions: Ints | None = None, *, watched: bool = False
     ) -> list[Batch]:
-        """Batches of these texts: halves if the server finds them too many or too long together.
+        """Return the batches of these texts. Halve a batch if the server finds it too large.
 
-        The probe goes with each batch that is `watched`, but not with a text that the server accepts only alone.
+        Each `watched` batch contains the probe, unless its text is so long that the server accepts it only alone.
         """
         positions = np.arange(len(texts)) if positions is None else positions
         try:
@@ -343,7 +360,7 @@ class RemoteEncoder(TextEncoder):
         return first + request(texts[middle:], positions=positions[middle:])
 
     def _refusal_error(self, refused: RequestRefused) -> EncoderError:
-        """The error for a refused request whose cause is not the size of its texts."""
+        """Return the error for a request that was refused for a reason other than the size of its texts."""
         check = f"check the address, the model and the key in {self.client.key_env}"
         if refused.status in (400, 422):
             check += (
@@ -352,10 +369,10 @@ class RemoteEncoder(TextEncoder):
         return EncoderError(f"{self.place}{self.client.proxy_note} refuses the request: {refused}. Remedy: {check}")
 
     def _encode_truncated(self, text: str, watch: ProbeWatch, refused: RequestRefused) -> Vectors:
-        """Encode a text that is too long for the server: the server or this method truncates it until it fits; counts
-        it.
+        """Encode a text that is too long for the server, and count it as truncated.
 
-        It is cut to powers of two, so that the rest does not depend on the length of the text.
+        Either the server truncates it, or this method does until the text fits. It tries powers of two, so that the
+        remaining part does not depend on the text's length.
         """
         last = refused
         while len(text) > 40:
@@ -373,7 +390,7 @@ class RemoteEncoder(TextEncoder):
 
 
 class OpenAiEncoder(RemoteEncoder):
-    """OpenAI's API and servers with the same API: vLLM, Ollama, LiteLLM, llama.cpp, LocalAI and others."""
+    """Uses OpenAI's API or a server with the same API, such as vLLM, Ollama, LiteLLM, llama.cpp or LocalAI."""
 
     largest = 256
     own_fields: ClassVar[Mapping[str, str]] = {
@@ -389,11 +406,11 @@ class OpenAiEncoder(RemoteEncoder):
             raise ModelError(f"{config.label}: name the model for the server: --model-arg model=NAME")
 
     def model_name(self) -> str:
-        """The name in the entry."""
+        """Return the model's name in the entry."""
         return str(self.config.options["model"])
 
     def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no option to truncate
-        """POST /v1/embeddings."""
+        """Send the texts to POST /v1/embeddings."""
         body: dict[str, Any] = {**fields, "model": self.model_name(), "input": texts, "encoding_format": "float"}
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
@@ -416,7 +433,9 @@ class OpenAiEncoder(RemoteEncoder):
 
 
 class TeiEncoder(RemoteEncoder):
-    """Hugging Face's text-embeddings-inference. The server states its limit of texts per request."""
+    """Uses a server of Hugging Face's text-embeddings-inference. The server states how many texts a request may
+    have.
+    """
 
     own_fields: ClassVar[Mapping[str, str]] = {
         "inputs": "leave it out: it holds the texts",
@@ -448,15 +467,15 @@ class TeiEncoder(RemoteEncoder):
 
     @property
     def batch(self) -> int:
-        """The maximum texts per request: the entry's value, else the server's."""
+        """The maximum number of texts per request, from the entry or else from the server."""
         return int(self.config.options.get("batch") or self._server_info.get("max_client_batch_size") or self.largest)
 
     def model_name(self) -> str:
-        """The name that the server states, with its revision."""
+        """Return the name and revision that the server states."""
         return _model_and_revision(self._server_info)
 
     def verify_fingerprint(self) -> None:
-        """Also raises EncoderError if the server's name for its model has changed."""
+        """Raise EncoderError also if the server states another name for its model."""
         super().verify_fingerprint()
         try:
             now = _model_and_revision(self._request_info())
@@ -469,7 +488,10 @@ class TeiEncoder(RemoteEncoder):
             )
 
     def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
-        """POST /embed; a text that is too long is first refused, so that it can be counted."""
+        """Send the texts to POST /embed.
+
+        At first, the server is asked to refuse a text that is too long, so that the text can be counted.
+        """
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
         rows = self.client.request_json("/embed", body, most=max_response_bytes(texts, self._width))
         if not isinstance(rows, list) or len(rows) != len(texts):
@@ -480,7 +502,9 @@ class TeiEncoder(RemoteEncoder):
 
 
 def _is_json_value(value: Any) -> bool:
-    """Whether JSON can hold exactly this value: no date, no NaN, no number as a key, no half of a surrogate pair.
+    """Return whether JSON can represent exactly this value.
+
+    It cannot represent dates, NaN, numbers as keys, or lone surrogates.
 
     >>> _is_json_value({"a": [1, None]}), _is_json_value(float("nan")), _is_json_value({1: 2}), _is_json_value({1})
     (True, False, False, False)

@@ -1,6 +1,4 @@
-"""The settings with which a model encodes texts, and the texts that it truncates, read from its files without loading
-it.
-"""
+"""Read a model's encoding settings from its files, and find the texts that it truncates, without loading it."""
 
 from __future__ import annotations
 
@@ -24,10 +22,10 @@ TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars",
 
 
 def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int | None = None) -> str:
-    """How many of the texts are longer than the model reads, and which setting limits it.
+    """Return a message that says how many texts the model truncates, and which setting limits their length.
 
-    `max_length` is that of the model's entry, which overrides the files. Empty if no text is longer, if no limit is
-    stated, or if there is no tokenizer to count with.
+    `max_length` is the value in the model's entry, which overrides the files. Return "" if no text is truncated, if no
+    limit is stated, or if there is no tokenizer to count with.
     """
     limits = []
     for file, name in STATED:
@@ -45,7 +43,7 @@ def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int |
 
 
 def count_tokens_in_folder(folder: Path, texts: Sequence[str]) -> list[int]:
-    """The token count of each text without truncation; empty if the folder has no tokenizer that the library reads."""
+    """Return the token count of each text without truncation, or [] if the library cannot read a tokenizer there."""
     from tokenizers import Tokenizer
 
     if not (folder / TOKENIZER).is_file():
@@ -61,10 +59,11 @@ def count_tokens_in_folder(folder: Path, texts: Sequence[str]) -> list[int]:
 
 @dataclass(frozen=True)
 class EncodingSettings:
-    """The settings besides the weights that determine a vector; None, or empty, if the model does not state them.
+    """The settings other than weights that determine a vector. A setting that the model does not state is None or
+    empty.
 
-    `maximum_length` counts tokens, including those that the tokenizer adds. `prompts` has the text before texts in each
-    of `ROLES`. `tokenizer` has the hash or the value of each part of the tokenizer by its name.
+    `maximum_length` is in tokens and includes those that the tokenizer adds. `prompts` maps each of `ROLES` to its
+    prompt. `tokenizer` maps the name of each part of the tokenizer to its hash or value.
     """
 
     maximum_length: Positive | None = None
@@ -75,7 +74,7 @@ class EncodingSettings:
 
     @classmethod
     def of(cls, model: object) -> Self:
-        """The settings of a model under test."""
+        """Return the settings of a model under test."""
         prompt_for = getattr(model, "prompt_for", None)
         about: Mapping[str, Json] = getattr(model, "about", dict)()
         pooling = about.get("pooling")
@@ -98,12 +97,12 @@ class EncodingSettings:
         )
 
     def has_prompt(self, role: str) -> bool:
-        """Whether the prompt of this role differs from the prompt of texts without a role."""
+        """Return whether the prompt of this role differs from the prompt of texts without a role."""
         return self.prompts.get(role, "") != self.prompts.get("", "")
 
 
 def describe_setting_differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
-    """A phrase for each setting that both models state with different values; the tokenizers last."""
+    """Yield a phrase for each setting that both models state with different values. Tokenizers come last."""
     if None not in (old.maximum_length, new.maximum_length) and old.maximum_length != new.maximum_length:
         yield f"the maximum length was {old.maximum_length} tokens and is {new.maximum_length}"
     for role, name in zip(ROLES, ("texts without a role", "queries", "documents"), strict=True):
@@ -121,13 +120,14 @@ def describe_setting_differences(old: EncodingSettings, new: EncodingSettings) -
 
 
 def differing_tokenizer_parts(old: EncodingSettings, new: EncodingSettings) -> list[str]:
-    """The parts of the tokenizers that both models name and that differ."""
+    """Return the parts of the tokenizer that both models name and in which they differ."""
     return sorted(name for name, value in old.tokenizer.items() if new.tokenizer.get(name, value) != value)
 
 
 def count_model_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:
-    """The token count of each text in this role, with the prompt and without truncation; empty without a
-    tokenizer.json.
+    """Return the token count of each text in this role, with the prompt and without truncation.
+
+    Return [] if the model has no tokenizer.json.
     """
     file: Path | None = getattr(model, "tokenizer_file", None)
     if file is None:

@@ -1,8 +1,9 @@
-"""Encoders without context: files of word vectors (GloVe, word2vec, fastText), averaged or weighted as SIF; model2vec.
+"""Encoders without context: files of word vectors (GloVe, word2vec, fastText), averaged or weighted as SIF, and
+model2vec.
 
-A text's vector is the mean of its words' vectors, without the words that the file lacks. A text without known words
-gets the mean of the file's first 1,000 words times 1e-3: almost zero, but not zero. Only the needed vectors are kept in
-memory: the published files hold two million words and more.
+A text's vector is the mean of the vectors of its words. Words that the file lacks are ignored. If it lacks all words of
+a text, the text gets the mean of the file's first 1,000 words times 1e-3: almost zero, but not zero. Published files
+hold two million words or more, so only the needed vectors stay in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ log = logging.getLogger("encheck")
 
 
 class VectorFile:
-    """Vectors on disk; ModelError names the file if its format is unknown, or it was cut off."""
+    """Word vectors on disk.
+
+    If the format is unknown or the file was cut off, a ModelError names the file.
+    """
 
     def __init__(self, path: Path, *, option: str = "name") -> None:
         self.path = require_file(path, "the file of word vectors", f"Remedy: give its path: --model-arg {option}=PATH")
@@ -76,7 +80,9 @@ class VectorFile:
         return self._count if self.header else sum(1 for _ in self._read_lines())
 
     def read(self, wanted: set[str] | None, *, first: int | None = None) -> dict[str, tuple[int, Vectors]]:
-        """word -> (rank from 0, vector) of the words in `wanted`, or of the `first` words; of duplicates, the first
+        """Return word -> (rank from 0, vector).
+
+        The words are those in `wanted`, or the `first` words of the file. If a word occurs twice, its first vector
         counts.
         """
         keys = None if wanted is None else {w.encode("utf-8") for w in wanted}
@@ -110,7 +116,10 @@ class VectorFile:
             yield from (line for line in file if line.strip())
 
     def _read_text_entries(self) -> Iterator[Entry]:
-        """Keeps the numbers as text until they are needed; a word may contain blanks (GloVe 840B)."""
+        """Yield the entries of a text file.
+
+        Numbers stay text until they are needed. A word may contain blanks, as in GloVe 840B.
+        """
         for rank, line in enumerate(self._read_lines()):
             line = line.rstrip()
             word, _, numbers = line.partition(b" ")
@@ -120,7 +129,10 @@ class VectorFile:
             yield rank, word, numbers
 
     def _read_binary_entries(self) -> Iterator[Entry]:
-        """A word ends at a blank; some writers put a line break before the next one."""
+        """Yield the entries of a binary file.
+
+        A word ends at a blank. Some writers put a line break before the next word.
+        """
         width = 4 * self.dimension
         with self.path.open("rb") as file:
             file.readline()
@@ -148,7 +160,11 @@ def _is_numeric(text: bytes) -> bool:
 
 
 class VectorsEncoder(LocalEncoder):
-    """The mean of word vectors; `tokens: split` splits only at blanks, `split_words` like NLTK's Treebank tokenizer."""
+    """Averages word vectors.
+
+    With `tokens: split`, words are separated only at blanks. With `split_words`, they are separated as by NLTK's
+    Treebank tokenizer.
+    """
 
     engine = "vectors-1"
 
@@ -160,24 +176,24 @@ class VectorsEncoder(LocalEncoder):
         self._asked: set[str] = set()
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The file."""
+        """Return the file of vectors."""
         return {"vectors": self.source}
 
     def fingerprint_settings(self) -> list[str]:
-        """The options."""
+        """Return the options."""
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
     def about(self) -> dict[str, Json]:
-        """Adds the weighting."""
+        """Add the weighting."""
         return {"pooling": self.options.get("weighting", "average")}
 
     def split_words(self, text: str) -> list[str]:
-        """The words of a text as the file may hold them: unchanged, or in lower case."""
+        """Return the words of a text in the form in which the file may hold them: unchanged or in lower case."""
         text = text.lower() if self.options.get("lowercase") else text
         return text.split() if self.options.get("tokens") == "split" else split_like_treebank(text)
 
     def read_known_words(self, texts: Iterable[str]) -> list[list[str]]:
-        """Read the vectors of the texts' words from the file; returns the known words of each text."""
+        """Read the vectors of the texts' words from the file. Return the known words of each text."""
         text_words = [self.split_words(text) for text in texts]
         wanted = {form for words in text_words for word in words for form in (word, word.lower())}
         if new := wanted - self._asked:
@@ -190,7 +206,7 @@ class VectorsEncoder(LocalEncoder):
         ]
 
     def word_weight(self, word: str) -> float:  # noqa: ARG002
-        """The weight of a word."""
+        """Return the weight of a word."""
         return 1.0
 
     @cached_property
@@ -199,14 +215,14 @@ class VectorsEncoder(LocalEncoder):
         return np.asarray(np.mean(common, axis=0) * 1e-3, np.float32)
 
     def average_words(self, words: Sequence[str]) -> Vectors:
-        """The weighted mean of the words' vectors; shape [d]."""
+        """Return the weighted mean of the words' vectors, shape [d]."""
         if not words:
             return self._unknown_words_vector
         total = sum(np.float64(self.word_weight(w)) * self._known[w][1] for w in words)
         return np.asarray(total / len(words), np.float32)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
-        """The file is read once for all texts, then averaged."""
+        """Read the file once for all texts, then average the words of each text."""
         known = self.read_known_words(texts)  # once a word was found, unknown texts are no error
         strange = set() if self._known else {word for text in texts for word in self.split_words(text)}
         if len(strange) >= MIN_WORDS_TO_DOUBT:
@@ -221,9 +237,10 @@ class VectorsEncoder(LocalEncoder):
 
 
 class SifEncoder(VectorsEncoder):
-    """Smooth inverse frequency (Arora, Liang and Ma 2017): weights a / (a + p(word)), then the first `components`
-    singular vectors of the run's own texts taken out. p comes from the rank in the file, by Zipf's law, because
-    the files are sorted by frequency.
+    """Weights words by smooth inverse frequency (Arora, Liang and Ma 2017).
+
+    The weight of a word is a / (a + p(word)). Files are sorted by frequency, so p follows from the word's rank by
+    Zipf's law. Then the first `components` singular vectors of the run's own texts are removed from each vector.
     """
 
     engine = "vectors-sif-1"
@@ -235,15 +252,18 @@ class SifEncoder(VectorsEncoder):
         self._common: NDArray[np.float64] | None = None
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Store the texts whose common components are removed; they are computed when the first text is encoded."""
+        """Store the texts whose common components are to be removed.
+
+        The components are computed when the first text is encoded.
+        """
         self._corpus, self._common = tuple(sorted(set(texts))), None
 
     def fingerprint(self) -> str:
-        """Includes the texts that it was fitted on."""
+        """Return a fingerprint that includes the texts on which the encoder was fitted."""
         return f"{super().fingerprint()}:{content_hash(*self._corpus)}" if self._corpus else super().fingerprint()
 
     def word_weight(self, word: str) -> float:
-        """a / (a + p), where p is 1 / (rank * the sum of 1 / rank)."""
+        """Return a / (a + p), where p is 1 / (rank * the sum of 1 / rank)."""
         a = float(self.options.get("a", 1e-3))
         probability = 1 / ((self._known[word][0] + 1) * self._harmonic_number)
         return a / (a + probability)
@@ -253,7 +273,7 @@ class SifEncoder(VectorsEncoder):
         return float((1 / np.arange(1, self.file.count + 1)).sum())
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Like the mean, minus the components that the run's texts have in common."""
+        """Average as VectorsEncoder does, then remove the components that the run's texts have in common."""
         count = int(self.options.get("components", 1)) if self._corpus else 0
         if self._common is None or not self._corpus:
             rows = [vectors for _, vectors in super().compute(list(self._corpus), prompt)] if count else []
@@ -268,13 +288,13 @@ class SifEncoder(VectorsEncoder):
 def open_word_vectors(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> VectorsEncoder:
-    """The encoder that `weighting` names."""
+    """Return the encoder that the option `weighting` names."""
     kind = SifEncoder if config.options.get("weighting") == "sif" else VectorsEncoder
     return kind(source, config, device=device, file_hash=file_hash)
 
 
 def split_like_treebank(text: str) -> list[str]:
-    """Words and punctuation as NLTK's `word_tokenize` splits a single sentence; needs no data files.
+    """Return words and punctuation, split as NLTK's `word_tokenize` splits a single sentence. No data files are needed.
 
     >>> split_like_treebank("It isn't so.")
     ['It', 'is', "n't", 'so', '.']
@@ -286,7 +306,7 @@ def split_like_treebank(text: str) -> list[str]:
 
 
 class Model2VecEncoder(LocalEncoder):
-    """A folder with model.safetensors, tokenizer.json and config.json, as model2vec saves it."""
+    """A folder with model.safetensors, tokenizer.json and config.json, as model2vec writes it."""
 
     engine = "model2vec-1"
 
@@ -299,11 +319,11 @@ class Model2VecEncoder(LocalEncoder):
         self.maximum_length = config.max_length
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Every file of the folder that determines vectors."""
+        """Return every file of the folder that determines vectors."""
         return checkpoint_files(self.source)
 
     def fingerprint_settings(self) -> list[str]:
-        """Maximum length and dimension."""
+        """Return maximum length and dimension."""
         return [str(self.config.max_length), str(self.config.truncate_dim)]
 
     @cached_property
@@ -319,7 +339,7 @@ class Model2VecEncoder(LocalEncoder):
         return model
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode in slices, without padding."""
+        """Encode the texts in slices, without padding."""
         limit = self.config.max_length or self.model.max_length
         prompted = [f"{prompt}{text}" for text in texts]
         if limit:

@@ -1,9 +1,9 @@
-"""A stored index on disk, and vectors that are looked up in one by text: `--model=vectors:FILE`.
+"""Read a stored index from disk, and look up the vectors in it by text: `--model=vectors:FILE`.
 
-`StoredVectors` looks vectors up by text and refuses a file with a fault. An audit looks for faults, and an index may be
-larger than memory: `StoredIndex` reads a block at a time, and keeps rows whose vector is missing, of a different length
-or not finite. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex); `role` (query,
-document or empty) distinguishes two vectors of one text.
+`StoredVectors` looks up vectors by text and refuses a file with a fault. `StoredIndex` is for audits, which look for
+faults in an index that may be larger than memory. It reads a block at a time, and keeps rows whose vector is missing,
+not finite or of a different length. Instead of a text, a row may have its `hash` (SHA-256 of the text in UTF-8, in
+hex). `role` (query, document or empty) distinguishes two vectors of one text.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ log = logging.getLogger("encheck")
 
 @dataclass(frozen=True)
 class VectorBlock:
-    """Consecutive rows from `start`: `vectors` [n, d], NaN for a row of a different length, and each vector's length.
+    """Consecutive rows of an index.
 
-    A row without a vector has length 0. `others` has the vectors of a different length by their position in the block.
+    `start` is the number of the first row. `vectors` has shape [n, d], with NaN in rows whose vector has a different
+    length. `lengths` has the length of each vector, 0 for a row without one. `others` maps positions in the block to
+    the vectors of a different length.
     """
 
     start: int
@@ -53,7 +55,11 @@ class VectorBlock:
 
 @dataclass(frozen=True)
 class IndexRow:
-    """One row: its id (the column `id`, else its number from 0), its text or hash (None if empty), and its role."""
+    """One row of an index.
+
+    `id` is the value in the column `id`, or else the row's number from 0. `name` is the row's text or hash, None if
+    empty.
+    """
 
     id: str
     name: str | None
@@ -61,10 +67,11 @@ class IndexRow:
 
 
 class StoredIndex:
-    """The rows of a file that `open_vector_table` reads; `texts` is a file that has their texts by id, or by row.
+    """The rows of a file that `open_vector_table` can read.
 
-    Two texts that differ only in blanks or line breaks count as one: `loosely_matched_names` holds the names of those
-    lookups. DataError if the file cannot be read, if two rows share an id, or if a role is unknown.
+    `texts` is a file that has the texts of the rows by id or by row. Texts that differ only in blanks or line breaks
+    are treated as equal: `loosely_matched_names` holds the names that were found that way. Raise DataError if the file
+    cannot be read, if two rows share an id, or if a role is unknown.
     """
 
     def __init__(self, source: Path, *, texts: Path | None = None) -> None:
@@ -85,14 +92,14 @@ class StoredIndex:
 
     @cached_property
     def named_by(self) -> Literal["text", "hash"] | None:
-        """Whether rows have texts, or hashes of texts."""
+        """ "text" if rows have texts, "hash" if they have hashes of texts, or None."""
         if self.texts:
             return "text"
         return next((name for name in ("text", "hash") if name in self._table.paths), None)
 
     @cached_property
     def count(self) -> int:
-        """The number of rows; DataError for a duplicate id or an unknown role."""
+        """The number of rows. Raise DataError for a duplicate id or an unknown role."""
         count, ids = self._table.count or 0, set[str]()
         parts = [part for part in ("id", "role") if part in self._table.paths] or (
             [] if count else [self.named_by or "text"]
@@ -112,7 +119,7 @@ class StoredIndex:
         return count
 
     def _read_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
-        """(first row, ids, texts or hashes, roles) of some rows at a time; None for an empty text."""
+        """Yield (first row, ids, texts or hashes, roles) of some rows at a time. Empty texts are None."""
         texts_by_id = self._texts_by_id
         parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
@@ -129,7 +136,7 @@ class StoredIndex:
 
     @cached_property
     def _texts_by_id(self) -> dict[str, str] | None:
-        """The texts in the other file; DataError if it has none."""
+        """The texts in the other file. Raise DataError if it has none."""
         if not self.texts:
             return None
         table = open_vector_table(self.texts, needs_vectors=False)
@@ -147,7 +154,7 @@ class StoredIndex:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Notes about the texts in the other file; DataError if it does not have a text for any of these rows."""
+        """Notes about the texts in the other file. Raises DataError if that file has no text for any of these rows."""
         texts_by_id = self._texts_by_id
         if texts_by_id is None:
             return ()
@@ -176,7 +183,7 @@ class StoredIndex:
         return tuple(notes)
 
     def rows(self, numbers: Ints) -> list[IndexRow]:
-        """The rows with these numbers, which must be in ascending order."""
+        """Return the rows with these numbers, which must be in ascending order."""
         rows: list[IndexRow] = []
         for start, ids, names, roles in self._read_rows():
             first, last = np.searchsorted(numbers, [start, start + len(names)])
@@ -185,15 +192,16 @@ class StoredIndex:
         return rows
 
     def _comparison_key(self, name: str | None, *, as_hash: bool) -> str | None:
-        """A text or hash in the form to compare: a hash unchanged; a text as a hash if the other side has hashes, else
-        with normalised blanks.
+        """Return a text or hash in the form in which it is compared.
+
+        A hash stays unchanged. A text is hashed if the other file has hashes. Otherwise its blanks are normalised.
         """
         if name is None or self.named_by == "hash":
             return name
         return text_sha256(name) if as_hash else normalise_blanks(name)
 
     def shared_row_numbers(self, other: StoredIndex) -> Ints:
-        """The row numbers of the texts that the other file also has, and of rows without a text."""
+        """Return the numbers of rows whose text is also in the other file, and of rows without a text."""
         as_hash = "hash" in (self.named_by, other.named_by)
         names = {
             other._comparison_key(name, as_hash=as_hash) for _, _, some, _ in other._read_rows() for name in some
@@ -204,7 +212,7 @@ class StoredIndex:
         )  # fmt: skip
 
     def blocks(self, dimension: int) -> Iterator[VectorBlock]:
-        """All vectors in file order; DataError if a value is not a vector of numbers."""
+        """Yield all vectors in file order. Raise DataError if a value is not a vector of numbers."""
         for start, lengths, flat in self._table.vectors():
             ends = np.cumsum(lengths)
             fits = lengths == dimension
@@ -226,8 +234,9 @@ class StoredIndex:
         return self._table.integers
 
     def vectors_of_rows(self, numbers: Ints, dimension: int) -> Vectors:
-        """The vectors of the rows with these ascending numbers; shape [n, d], NaN for a vector of a
-        different length.
+        """Return the vectors of the rows with these numbers, shape [n, d].
+
+        The numbers must be in ascending order. A vector of a different length is NaN.
         """
         parts = [np.zeros((0, dimension), np.float32)]
         for block in self.blocks(dimension) if len(numbers) else ():
@@ -237,15 +246,15 @@ class StoredIndex:
 
     @cached_property
     def dimension(self) -> int:
-        """The most frequent length of the first vectors; 0 without rows."""
+        """The most frequent length of the first vectors, or 0 if there are no rows."""
         lengths = next((lengths for _, lengths, _ in self._table.vectors()), np.zeros(1, np.intp))
         return int(np.bincount(lengths).argmax())
 
     def find_row_numbers(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
-        """The row of each name that the file has in one of these roles; earlier roles take precedence.
+        """Return name -> row number, for each name that the file has in one of these roles.
 
-        `names` are texts, or hashes of texts; the file may have either. An identical text takes precedence over one
-        that differs in blanks or line breaks.
+        Earlier roles take precedence. `names` are texts or hashes of texts, and so are those in the file. An identical
+        text takes precedence over one that differs in blanks or line breaks.
         """
         as_hash = are_hashes or self.named_by == "hash"
         wanted: dict[str, list[str]] = {}
@@ -262,13 +271,13 @@ class StoredIndex:
         return {name: number for name, (_, _, number) in best.items()}
 
     def list_roles_and_names(self) -> Iterator[tuple[int, str, str]]:
-        """(number, role, text or hash) of each row that has a text or hash."""
+        """Yield (number, role, text or hash) of each row that has a text or hash."""
         for start, _, names, roles in self._read_rows():
             yield from ((start + at, roles[at], name) for at, name in enumerate(names) if name is not None)
 
 
 def normalise_blanks(text: str) -> str:
-    r"""The text with a single blank for each run of blanks or line breaks.
+    r"""Return the text with each run of blanks or line breaks replaced by a single blank.
 
     >>> normalise_blanks(" a\r\n b ")
     'a b'
@@ -277,7 +286,7 @@ def normalise_blanks(text: str) -> str:
 
 
 def text_sha256(text: str) -> str:
-    """SHA-256 of a text in UTF-8, in hex.
+    """Return the SHA-256 of a text in UTF-8, in hex.
 
     >>> text_sha256("a")[:8]
     'ca978112'
@@ -286,9 +295,10 @@ def text_sha256(text: str) -> str:
 
 
 class StoredVectors:
-    """Looks vectors up and computes none. Without a role it prefers a vector without one, else a query's.
+    """An encoder that looks up vectors and computes none.
 
-    The option `texts` names a file that has the texts by id.
+    Without a role, it prefers a vector that has no role, and otherwise uses a query's vector. The option `texts` names
+    a file that has the texts by id.
     """
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:  # noqa: ARG002
@@ -303,24 +313,24 @@ class StoredVectors:
 
     @cached_property
     def index(self) -> StoredIndex:
-        """The rows of the file; ModelError explains a fault."""
+        """The rows of the file. A ModelError explains a fault."""
         try:
             return StoredIndex(self.source, texts=self.texts)
         except DataError as error:
             raise ModelError(f"{error}") from error
 
     def fingerprint(self) -> str:
-        """A hash of the content of the file, and of the file of texts."""
+        """Return a hash of the content of the file, and of the file of texts."""
         hashes = [self._file_hash(path) for path in (self.source, self.texts) if path]
         return f"stored:{content_hash(ENGINE, *hashes)}"
 
     def about(self) -> dict[str, Json]:
-        """The source of the vectors."""
+        """Return the source of the vectors."""
         return {"vectors": self.source.name}
 
     @cached_property
     def _rows_and_vectors(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
-        """The row of each role and name, the same for texts with normalised blanks, and the vectors, shape [n, d]."""
+        """The rows by role and name, the same for texts with normalised blanks, and the vectors, shape [n, d]."""
         index = self.index
         try:
             should = f"{index.source} should hold {COLUMNS}, but"
@@ -348,17 +358,17 @@ class StoredVectors:
 
     @property
     def texts_with_vector(self) -> list[str]:
-        """The texts that have a vector, in the order of the rows; empty for a file that holds hashes."""
+        """The texts that have a vector, in the order of the rows. Empty for a file that holds hashes."""
         return (
             list(dict.fromkeys(name for _, name in self._rows_and_vectors[0])) if self.index.named_by == "text" else []
         )
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
-        """The texts without a vector in this role."""
+        """Return the texts without a vector in this role."""
         return [text for text in texts if self._find_row(text, role)[0] is None]
 
     def _find_row(self, text: str, role: str | None) -> tuple[int | None, bool]:
-        """The row of a text, None if missing, and whether its text differs in blanks or line breaks."""
+        """Return the row of a text, or None, and whether the row's text differs in blanks or line breaks."""
         exact, loose, _ = self._rows_and_vectors
         roles = ROLES if role is None else (role, "")
         for rows, names, is_loose in (
@@ -371,7 +381,7 @@ class StoredVectors:
         return None, False
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
-        """The vectors of the texts, shape [n, d]; EncoderError if one is missing."""
+        """Return the vectors of the texts, shape [n, d]. Raise EncoderError if one is missing."""
         rows = [self._find_row(text, role) for text in texts]
         if missing := [text for text, (row, _) in zip(texts, rows, strict=True) if row is None]:
             raise EncoderError(
@@ -387,5 +397,5 @@ class StoredVectors:
 
 
 def describe_loose_matches(count: int) -> str:
-    """A sentence that states how many texts were matched to texts that differ in blanks or line breaks."""
+    """Return a sentence that says how many texts were matched to texts that differ in blanks or line breaks."""
     return f"{count:,} texts were matched to texts that differ only in blanks or line breaks"

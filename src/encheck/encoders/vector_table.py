@@ -1,9 +1,8 @@
-"""Reads files of vectors as databases and libraries write them: finds the parts of a row, and reads some rows at a
-time.
+"""Read files of vectors as databases and libraries write them.
 
-Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`, LlamaIndex's vector store), CSV, TSV, and .npy
-or .npz with ids. A vector is a list, an array, pgvector's or PostgreSQL's text, or the bytes of float32, float64 or
-float16.
+Formats are Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`, LlamaIndex's vector store), CSV,
+TSV, and .npy or .npz with ids. A vector is a list, an array, the text form of pgvector or PostgreSQL, or the bytes of
+float32, float64 or float16. The module finds the parts of a row and reads some rows at a time.
 """
 
 from __future__ import annotations
@@ -46,10 +45,11 @@ REMEDY = "Remedy: write the vectors as lists of numbers"
 
 @dataclass(frozen=True)
 class VectorTable:
-    """The rows of a file. `paths` has the column of each part of a row, and the keys to it inside the column.
+    """The rows of a file of vectors.
 
-    Parts are id, text, hash, role and vector. `count` is known if that requires reading no row. `integers` is true for
-    vectors stored as integers. `number_type` is the type of vectors stored as bytes. `ids` are from a separate file.
+    `paths` maps each part of a row (id, text, hash, role, vector) to its column and the keys inside it. `count` is the
+    number of rows, if known without reading any. `integers` is true if vectors are stored as integers. `number_type` is
+    the type of vectors stored as bytes. `ids` are those from a separate file.
     """
 
     source: Path
@@ -61,7 +61,10 @@ class VectorTable:
     ids: tuple[str, ...] = ()
 
     def values(self, parts: Sequence[str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-        """(first row, values by part) of some rows at a time; None for a missing value. DataError as for opening."""
+        """Yield (first row, values by part) for some rows at a time. A missing value is None.
+
+        Raise DataError as `open_vector_table` does.
+        """
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
             try:
@@ -74,7 +77,10 @@ class VectorTable:
             yield start, by_part
 
     def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
-        """(first row, length of each vector or 0, the vectors' concatenated numbers) of some rows at a time."""
+        """Yield (first row, lengths, numbers) for some rows at a time.
+
+        `lengths` has the length of each vector, 0 if missing. `numbers` are the concatenated vectors.
+        """
         column, *keys = self.paths["vector"]
         for start, columns in self.read([column]):
             try:
@@ -91,7 +97,10 @@ class VectorTable:
 
 
 def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
-    """The rows of an existing file; DataError names what it lacks, or why its vectors cannot be read."""
+    """Return the rows of an existing file.
+
+    Raise a DataError that says what the file lacks, or why its vectors cannot be read.
+    """
     ending = file_ending(path)
     ids: tuple[str, ...] = ()
     count: int | None
@@ -154,7 +163,7 @@ def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
 
 
 def _read_llama_index(path: Path) -> list[dict[str, Any]]:
-    """The rows of a vector store of LlamaIndex, whose texts are in a separate file; empty for any other file."""
+    """Return the rows of a LlamaIndex vector store, whose texts are in a separate file, or [] for any other file."""
     with path.open("rb") as file:
         if b'"embedding_dict"' not in file.read(1_000):
             return []
@@ -168,7 +177,7 @@ def _read_llama_index(path: Path) -> list[dict[str, Any]]:
 def _locate_row_parts(
     path: Path, names: Sequence[str], sample: Sequence[Mapping[str, Any]], *, needs_vectors: bool
 ) -> dict[str, tuple[str, ...]]:
-    """The location of each part of a row that the file has."""
+    """Return the location of each part of a row that the file has."""
     paths: dict[str, tuple[str, ...]] = {name: (name,) for name in ("hash", "role") if name in names}
     if name := next((name for name in ID if name in names), ""):
         paths["id"] = (name,)
@@ -219,7 +228,7 @@ def _values_at_keys(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
 
 
 def _as_object(value: Any) -> dict[str, Any] | None:
-    """The value if it is an object, or the object in its JSON text, such as jsonb in a CSV file; else None."""
+    """Return the value if it is an object, the object in its JSON text (such as jsonb in a CSV file), or None."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         try:
             value = json.loads(value)
@@ -229,7 +238,7 @@ def _as_object(value: Any) -> dict[str, Any] | None:
 
 
 def _is_certainly_vector(value: Any) -> bool:
-    """Whether a value is certainly a vector: two numbers or more, in a list or as text."""
+    """Return whether a value can only be a vector: two or more numbers, in a list or as text."""
     if isinstance(value, str):
         try:
             return value[:1] in ("[", "{") and len(_parse_number_list(value)) > 1
@@ -242,7 +251,10 @@ def _is_certainly_vector(value: Any) -> bool:
 
 
 def _concatenate_vectors(values: Any, number_type: str) -> tuple[Ints, Vectors]:
-    """The length of each vector, and their concatenated numbers; ValueError for a value that is not a vector."""
+    """Return the length of each vector, and the vectors' concatenated numbers.
+
+    Raise ValueError for a value that is not a vector.
+    """
     if isinstance(values, np.ndarray):
         if values.ndim != 2 or values.dtype.kind not in "fiu":
             raise ValueError(f"it is an array of shape {values.shape} and type {values.dtype}")
@@ -291,7 +303,7 @@ def _to_float32(numbers: Any) -> Vectors:
 
 
 def _parse_number_list(text: str) -> NDArray[np.float64]:
-    """The numbers of pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
+    """Return the numbers in pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
 
     >>> _parse_number_list("[0.5,2]"), _parse_number_list("{0.5,NULL}")
     (array([0.5, 2. ]), array([0.5, nan]))
@@ -310,7 +322,7 @@ def _parse_number_list(text: str) -> NDArray[np.float64]:
 
 
 def _decode_bytes(text: str) -> bytes | None:
-    """The bytes from PostgreSQL's hex form of bytea or from base64; None for any other text."""
+    """Return the bytes in PostgreSQL's hex form of bytea or in base64, or None for any other text."""
     if text.startswith("\\x"):
         return bytes.fromhex(text[2:])
     if len(text) < 8 or len(text) % 4 or BITS.fullmatch(text) or text[0] in "[{(":
@@ -322,10 +334,10 @@ def _decode_bytes(text: str) -> bytes | None:
 
 
 def _detect_number_type(values: Sequence[Any]) -> str:
-    """The number type of vectors as bytes: the first of float32, float64 and float16 that gives numbers of similar
-    size.
+    """Return the number type of vectors stored as bytes.
 
-    With the wrong type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
+    It is the first of float32, float64 and float16 that gives numbers of similar size. With the wrong type, numbers are
+    spread over dozens of powers of ten. Raise ValueError if none fits.
     """
     decoded = [value if isinstance(value, bytes) else _decode_bytes(value) for value in values
             if isinstance(value, bytes | str)]  # fmt: skip
@@ -377,7 +389,7 @@ def _open_parquet_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
 
 
 def _open_numpy_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
-    """An array of vectors, a structured array, or the arrays of an .npz file; rejects pickled objects."""
+    """Open an array of vectors, a structured array, or the arrays of an .npz file. Pickled objects are rejected."""
     try:
         if file_ending(path) == ".npz":
             with zipfile.ZipFile(path) as file:

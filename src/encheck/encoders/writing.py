@@ -1,10 +1,10 @@
 """Models that generate a text from a text.
 
-A causal language model continues a sentence; a pair of translation models translates it to another language and back.
+A causal language model continues a sentence. A pair of translation models translates it to another language and back.
 
-Both decode greedily, so that a model gives the same text on every machine with the same rounding. The texts are kept in
-the store, by the fingerprint of the model's files. A batch has sentences of one length; sentences longer than the
-model's positions get no text.
+Both decode greedily, so a model generates the same text on every machine with the same rounding. The store keeps the
+texts under the fingerprint of the model's files. A batch has sentences of one length. A sentence that is longer than
+the model's positions gets no text.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ PAIRS = "Helsinki-NLP/opus-mt-{}-{}"
 
 
 class TextGenerator:
-    """A transformers model that turns texts into texts; `name` is a folder or a hub id.
+    """A transformers model that turns texts into texts.
 
-    `auto_class` is the class of transformers that loads it, `settings` are arguments of its `generate`, and `reserved`
-    is the number of positions reserved for generated tokens.
+    `name` is a folder or a hub id. `auto_class` is the transformers class that loads the model. `settings` are
+    arguments of its `generate`. `reserved` is the number of positions reserved for generated tokens.
     """
 
     kind: ClassVar[str]
@@ -61,18 +61,18 @@ class TextGenerator:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of its files' content and of its decoding settings."""
+        """A hash of the model's files and decoding settings."""
         file_hash = self.store.cached_file_hash if self.store else file_sha256
         content = [f"{name}={file_hash(path)}" for name, path in sorted(checkpoint_files(self.folder).items())]
         return f"{self.kind}:{content_hash(repr(sorted(self.settings.items())), *content)}"
 
     @property
     def devices(self) -> list[str]:
-        """The device that it computes on."""
+        """The device that the model computes on."""
         return pick_devices(self.device)[:1]
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The generated text for each text, from the store if it is there."""
+        """Return the generated text for each text. Texts that are already in the store are not generated again."""
         distinct = list(dict.fromkeys(texts))
         written = self._read_stored(distinct)
         if missing := [text for text in distinct if text not in written]:
@@ -83,7 +83,7 @@ class TextGenerator:
 
     @contextmanager
     def hold_locks(self) -> Iterator[None]:
-        """Hold the necessary locks while it computes."""
+        """Hold the necessary locks while the model computes."""
         with ExitStack() as locks:
             for lock in self._locks(self):
                 locks.enter_context(lock)
@@ -102,7 +102,10 @@ class TextGenerator:
         return {keys[key]: blob.decode("utf-8") for key, blob in blobs.items()}
 
     def _generate(self, texts: Sequence[str]) -> dict[str, str]:
-        """The generated text for each text; empty if it has no token, or more than the model has positions."""
+        """Return text -> generated text.
+
+        The generated text is "" if the text has no tokens, or more than the model has positions.
+        """
         import torch
 
         every: dict[str, str] = {}
@@ -126,11 +129,11 @@ class TextGenerator:
         return every
 
     def new_tokens(self, tokens: Any, _padded: Any) -> Any:
-        """The generated tokens in the output of `generate`."""
+        """Return the generated tokens in the output of `generate`."""
         return tokens
 
     def clean_text(self, text: str) -> str:
-        """The text in its final form: one line, single blanks."""
+        """Return the text as one line with single blanks."""
         return " ".join(text.split())
 
     @cached_property
@@ -164,27 +167,28 @@ class TextGenerator:
 
 
 class ContinuationGenerator(TextGenerator):
-    """A causal language model: the words that it generates after a text (Peng et al. 2023: GPT-2).
+    """A causal language model that continues a text (Peng et al. 2023 use GPT-2).
 
-    Greedy, without repeating any three tokens, because GPT-2 would go in circles. Only the first paragraph is used.
+    It decodes greedily and never repeats three tokens, because GPT-2 would otherwise loop. Only the first paragraph is
+    used.
     """
 
     kind, auto_class, padding, reserved = "continuation", "AutoModelForCausalLM", "left", 64
     settings: ClassVar[Mapping[str, Any]] = {"max_new_tokens": reserved, "no_repeat_ngram_size": 3}
 
     def new_tokens(self, tokens: Any, padded: Any) -> Any:
-        """The tokens after the prompt."""
+        """Return the tokens after the prompt."""
         return tokens[:, padded["input_ids"].shape[1] :]
 
     def clean_text(self, text: str) -> str:
-        """Only the first paragraph."""
+        """Return only the first paragraph."""
         return " ".join(text.lstrip().partition("\n")[0].split())
 
 
 class Translator(TextGenerator):
-    """A translation model (Marian, or another sequence-to-sequence model): translates a text into the other language.
+    """A translation model (Marian or another sequence-to-sequence model) for one direction.
 
-    Greedy, with at most as many tokens as a sentence can have.
+    It decodes greedily and generates at most as many tokens as a sentence can have.
     """
 
     kind, auto_class = "translation", "AutoModelForSeq2SeqLM"
@@ -192,21 +196,21 @@ class Translator(TextGenerator):
 
 
 class BackTranslator:
-    """Translates into another language and back: `there` and `back` are translators."""
+    """Translates into another language with `there`, and back with `back`."""
 
     def __init__(self, there: TextGenerator, back: TextGenerator) -> None:
         self.there, self.back = there, back
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The back-translation of each text."""
+        """Return the back-translation of each text."""
         return self.back(self.there(texts))
 
 
 def make_back_translator(spec: str, **options: Any) -> BackTranslator:
-    """The translators that `--back-translate` names: a language (the Marian models to it and back), or two models by
-    comma.
+    """Return the translators that `--back-translate` names.
 
-    UsageError for any other value.
+    The value is a language (for the Marian models to it and back), or two models separated by a comma. Raise UsageError
+    for any other value.
     """
     there, comma, back = spec.partition(",")
     if not comma and spec.isalpha():

@@ -38,7 +38,7 @@ def _load_tokenizer() -> Any:
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def tokenise(text: str) -> tuple[str, ...]:
-    """The lower-cased tokens of a text, with punctuation, without sentence splitting.
+    """Return the lower-cased tokens of a text, with punctuation, without sentence splitting.
 
     >>> tokenise("Don't panic, Ann!")
     ('do', "n't", 'panic', ',', 'ann', '!')
@@ -47,7 +47,7 @@ def tokenise(text: str) -> tuple[str, ...]:
 
 
 def _tokenise_lower_case(text: str) -> tuple[str, ...]:
-    """The tokens of a lower-cased text, word by word if no rule needs more context."""
+    """Return the tokens of a lower-cased text. If no rule needs more context, tokenise word by word."""
     chunks = text.split()
     if len(chunks) < 2 or CONTEXT_DEPENDENT.search(text) or CLOSING.fullmatch(chunks[-1]):
         return _run_tokenizer(text)
@@ -61,13 +61,13 @@ def _run_tokenizer(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=MAX_CACHED_WORDS)
 def _tokenise_inner_word(chunk: str) -> tuple[str, ...]:
-    """The tokens of a word inside a text."""
+    """Return the tokens of a word inside a text."""
     return _run_tokenizer(f"x {chunk} x")[1:-1]
 
 
 @lru_cache(maxsize=MAX_CACHED_WORDS)
 def _tokenise_last_word(chunk: str) -> tuple[str, ...]:
-    """The tokens of a text's last word."""
+    """Return the tokens of a text's last word."""
     return _run_tokenizer(f"x {chunk}")[1:]
 
 
@@ -96,10 +96,11 @@ def jensen_shannon_divergence_uncached(first: Sequence[str], second: Sequence[st
 
 
 def token_divergence(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
-    """(KL(p||m) + KL(q||m)) / 2 of relative frequencies p and q, with m = (p + q) / 2; shape [n].
+    """Return (KL(p||m) + KL(q||m)) / 2 of relative frequencies p and q, with m = (p + q) / 2, shape [n].
 
     Base 2, no smoothing, no square root (Lin 1991; Peinelt et al. 2019, section 3, and the authors' code). Their code
-    has no value for a text without tokens; here it is 1 against a text with tokens and 0 against a text without tokens.
+    has no value for a text without tokens. Here the value is 1 against a text with tokens, and 0 against a text without
+    tokens.
     """
     if len(first) != len(second):
         raise UsageError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")
@@ -113,7 +114,7 @@ def token_divergence(first: Sequence[Tokens], second: Sequence[Tokens]) -> Value
 
 
 def _number_tokens(side: Sequence[Tokens], vocabulary: dict[str, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The numbers of all tokens in sequence, and the start of each text."""
+    """Return the numbers of all tokens in sequence, and the start of each text."""
     number = vocabulary.setdefault
     flat = np.array([number(token, len(vocabulary)) for text in side for token in text], np.int32)
     return flat, np.concatenate([[0], np.cumsum([len(text) for text in side], dtype=np.int64)])
@@ -129,7 +130,7 @@ def _count_tokens(flat: NDArray[np.int32], begins: NDArray[np.int64], width: int
 
 
 def _divergence_of_counts(first: Any, second: Any) -> Values:
-    """H(m) - (H(p) + H(q)) / 2, an equivalent form of the definition."""
+    """Return H(m) - (H(p) + H(q)) / 2, which equals the definition."""
     p, q = _relative_frequencies(first), _relative_frequencies(second)
     result = _row_entropy((p + q) / 2) - (_row_entropy(p) + _row_entropy(q)) / 2
     empty = np.array([table.sum(axis=1) == 0 for table in (first, second)])
@@ -145,6 +146,6 @@ def _relative_frequencies(counts: Any) -> Any:
 
 
 def _row_entropy(shares: Any) -> Values:
-    """Entropy in bits, row by row; shape [n]."""
+    """Return entropy in bits, row by row; shape [n]."""
     rows = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
     return np.bincount(rows, -shares.data * np.log2(shares.data), minlength=shares.shape[0]).astype(np.float64)

@@ -1,6 +1,6 @@
-"""English resources for generators: parses, tags of candidate texts, the lexicon; from memory or the store.
+"""English resources for generators: parses, tags of candidate texts and the lexicon, from memory or the store.
 
-Each text is parsed once, in batches: `English` stores parses next to the embeddings, by the pipeline's fingerprint. If
+Each text is parsed once, in batches. `English` stores parses next to the embeddings, by the pipeline's fingerprint. If
 a parse is missing, `MissingParses` interrupts the generator. Its caller (`encheck.items.variants`) parses all missing
 texts in one batch and runs the generator again.
 """
@@ -31,7 +31,7 @@ MAX_PARSES_IN_MEMORY = 10_000  # in memory; a parse with its derived values take
 
 
 class MissingParses(BaseException):
-    """Raised if the parse or the tags of some texts are not known yet; the texts are noted.
+    """Raised if the parses or tags of some texts are not known yet. `English` has noted these texts.
 
     It is not an Exception, so an `except Exception` in a generator does not catch it.
     """
@@ -71,7 +71,7 @@ class English:
         return load_lexicon(self.lexicon_name)
 
     def parse(self, text: str) -> Parse:
-        """The parse of a text; if it is not known yet, notes the text and raises MissingParses."""
+        """Return the parse of a text. If it is not known yet, note the text and raise MissingParses."""
         self._is_used = True
         result = self._parses.get(text)
         if result is None:
@@ -106,11 +106,11 @@ class English:
         return result
 
     def tags(self, text: str) -> Tagged:
-        """Words and tags of a text; if they are not known yet, notes the text and raises MissingParses."""
+        """Return the words and tags of a text. If they are not known yet, note the text and raise MissingParses."""
         return self.tags_of_texts([text])[0]
 
     def tags_of_texts(self, texts: Sequence[str]) -> list[Tagged]:
-        """Words and tags of each text; notes all unknown texts, then raises MissingParses."""
+        """Return the words and tags of each text. If any are unknown, note those texts and raise MissingParses."""
         if unknown := [text for text in texts if text not in self._tags]:
             self._untagged.update(dict.fromkeys(unknown))
             raise MissingParses
@@ -149,7 +149,7 @@ class English:
     def _load_or_compute(
         self, kind: Kind, texts: list[str], compute: Callable[[list[str]], dict[str, bytes]]
     ) -> dict[str, bytes]:
-        """The stored values of these texts; missing ones are computed under the lock and stored."""
+        """Return the stored values of these texts. Compute missing ones under the lock, and store them."""
         if not texts:
             return {}
         if self.store is None:
@@ -171,7 +171,7 @@ class English:
         return {text: blobs[key] for text, key in keys.items() if key in blobs}
 
     def clear_memory(self) -> None:
-        """Forget all parses and tags in memory, so that a long stream stays small; the store is unchanged."""
+        """Forget all parses and tags in memory, so that a long stream needs little memory. The store is unchanged."""
         self._parses.clear()
         self._read.clear()
         self.replacements.clear()
@@ -183,7 +183,7 @@ class English:
             self.clear_memory()
 
     def describe(self) -> LanguageResources:
-        """The resources that made the variants, for results."""
+        """Return the resources that made the variants, for results."""
         recipe = self.recipe
         return LanguageResources(
             version("encheck"), self.pipeline.label, self.pipeline.fingerprint, self.lexicon.fingerprint(),

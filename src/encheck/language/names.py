@@ -46,7 +46,7 @@ class NamedThing:
     last: str = ""
 
     def write(self, role: Role, notation: int) -> str:
-        """Its name in this notation, or a part: surname or given name alone."""
+        """Return the name in this notation, or only its surname or given name."""
         return {"whole": self.forms[notation], "last": self.last, "given": self.given}[role]
 
 
@@ -114,7 +114,7 @@ NO_NAMES = frozenset(
 
 @cache
 def _index_names() -> dict[str, tuple[NamedThing, int, str, bool]]:
-    """Name without its article -> thing, notation, name in the other notation, whether it takes *the*."""
+    """Return name without article -> thing, notation, name in the other notation, whether the name takes *the*."""
     result: dict[str, tuple[NamedThing, int, str, bool]] = {}
 
     entries = [
@@ -133,7 +133,7 @@ def _index_names() -> dict[str, tuple[NamedThing, int, str, bool]]:
 
 @cache
 def list_known_things() -> tuple[NamedThing, ...]:
-    """Every place and organisation of the tables."""
+    """Return every place and organisation in the tables."""
     result = [NamedThing("country", pair) for pair in COUNTRIES.items()]
     result += [NamedThing("state", (name, f"the state of {name}")) for name in sorted(STATES)]
     result += [NamedThing("city", (name, f"the city of {name}")) for name in sorted(CITIES)]
@@ -143,7 +143,7 @@ def list_known_things() -> tuple[NamedThing, ...]:
 
 
 def find_names(parse: Parse) -> tuple[Name, ...] | str:
-    """The names in a text with a second notation and a replacement, in order; or the reason why there are none."""
+    """Return the names in a text that have a second notation and a replacement, in order, or why there are none."""
     if not any(tag in ("NNP", "NNPS") for tag in parse.tags) and not any(parse.entities):
         return NONE
     if why := why_not_edited(parse.text):
@@ -180,7 +180,7 @@ class FoundName(NamedTuple):
 
 
 def _find_places_and_organisations(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
-    """Places and organisations in the tables, and companies by their legal form, the longest first."""
+    """Yield places and organisations in the tables, and companies by their legal form, the longest first."""
     at = 0
     while at < len(parse):
         result = _match_table_name(parse, at, reasons) or _match_company(parse, at, reasons)
@@ -215,7 +215,7 @@ def _join_lower_words(parse: Parse, first: int, after: int) -> str:
 
 
 def _why_not_table_name(parse: Parse, thing: NamedThing, first: int, core: int, last: int) -> str:
-    """The reason against a name of the tables at these tokens, or ""."""
+    """Return why a name of the tables at these tokens cannot be used, or ""."""
     wanted = {"country": ("LOC",), "state": ("LOC",), "city": ("LOC",), "company": ("ORG",)}.get(
         thing.kind, ("ORG", "")
     )
@@ -247,7 +247,7 @@ def _why_not_table_name(parse: Parse, thing: NamedThing, first: int, core: int, 
 
 
 def _why_not_name(parse: Parse, first: int, last: int) -> str:
-    """The reason against any name at these tokens, from neighbours and dependents, or ""."""
+    """Return why neighbours and dependents rule out any name at these tokens, or ""."""
     start, end = parse.starts[first], parse.ends[last]
     if any(start < b and a < end for a, b in find_unedited_spans(parse.text)):
         return "an address or code"
@@ -272,7 +272,7 @@ def _why_not_name(parse: Parse, first: int, last: int) -> str:
 
 
 def _match_company(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
-    """A company by its legal form: "Acme Inc." """
+    """Return the company that its legal form identifies at this token ("Acme Inc."), or None."""
     if parse.words[at] not in LEGAL or at == 0:
         return None
     last, core = at, at - 1
@@ -307,7 +307,7 @@ def _match_company(parse: Parse, at: int, reasons: list[str]) -> FoundName | Non
 
 
 def _find_persons(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
-    """Persons by given name and surname, and by an abbreviated or full title with a surname."""
+    """Yield persons by given name and surname, and by an abbreviated or full title with a surname."""
     at = 0
     while at < len(parse):
         result = (
@@ -381,7 +381,7 @@ def _why_not_person(parse: Parse, at: int, last: int, gender: str) -> str:
 
 
 def _match_titled_surname(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
-    """A surname with a title that has a full and a short form: "Senator Marsh"."""
+    """Return the surname with a title that has a full and a short form ("Senator Marsh"), or None."""
     title, last = parse.words[at], at + 1
     full = title if TITLES.get(title) else FULL_TITLES.get(title)
     if (
@@ -406,7 +406,7 @@ def _match_titled_surname(parse: Parse, at: int, reasons: list[str]) -> FoundNam
 
 @cache
 def leaders_by_surname() -> dict[str, NamedThing]:
-    """Surname -> a person whom it names alone."""
+    """Return surname -> the person whom the surname alone identifies."""
     result = {}
     for gender, people in LEADERS.items():
         for whole in (" ".join(name.split()) for name in people.split(",")):
@@ -429,7 +429,10 @@ def _match_leader(parse: Parse, at: int, reasons: list[str]) -> FoundName | None
 
 
 def _match_surname(parse: Parse, at: int) -> FoundName | None:
-    """A surname alone, if the pronouns show the gender and the text has no other person."""
+    """Return a person named only by surname, or None.
+
+    Pronouns must show the gender, and the text must name no other person.
+    """
     surname = parse.words[at]
     if (
         not _may_be_name_part(parse, at)
@@ -453,7 +456,7 @@ def _match_surname(parse: Parse, at: int) -> FoundName | None:
 
 
 def _group_mentions(parse: Parse, mentions: list[FoundName], reasons: list[str]) -> Iterator[Name]:
-    """Each name with all its places in the text, except names with a mention that cannot be changed."""
+    """Yield each name with all its places in the text, except names with a mention that cannot be changed."""
     taken: set[int] = set()
     for thing in dict.fromkeys(one.thing for one in mentions):
         mine = [one for one in mentions if one.thing == thing and taken.isdisjoint(range(one.first, one.last + 1))]
@@ -483,7 +486,10 @@ def _group_mentions(parse: Parse, mentions: list[FoundName], reasons: list[str])
 
 
 def _find_name_parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] | None:
-    """The places of a person's surname or given name alone; None if the name is also used in a different way."""
+    """Return where the text has a person's surname or given name alone.
+
+    Return None if the name is also used in a different way.
+    """
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
     result = []
@@ -499,13 +505,16 @@ def _find_name_parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[
 
 
 def _follows_another_name(parse: Parse, at: int) -> bool:
-    """Whether another name precedes it, so that it belongs to another person."""
+    """Return whether another name precedes this one, so that it belongs to another person."""
     before = parse.words[at - 1] if at else ""
     return bool(before) and before not in TITLES and before not in FULL_TITLES and parse.tags[at - 1] == "NNP"
 
 
 def _find_control_span(parse: Parse, first: int, last: int) -> NameSpan | None:
-    """The place for "someone else" or "another city"; None in questions, in lists, and if words describe the name."""
+    """Return the place for "someone else" or "another city".
+
+    Return None in questions and lists, and if words describe the name.
+    """
     before = parse.pos[first - 1] if first else "PUNCT"
     if "?" in parse.text or before not in ("ADP", "VERB", "AUX", "SCONJ", "PUNCT", "PART"):
         return None

@@ -18,7 +18,9 @@ RELATIONS = (
 
 
 def relation_bits(*deps: str) -> int:
-    """The bits of these relations in `Parse.dependent_relations`; ValueError for a relation without one."""
+    """Return the bits of these relations in `Parse.dependent_relations`. Raise ValueError for a relation
+    without a bit.
+    """
     return sum(1 << RELATIONS.index(dep) for dep in set(deps))
 
 
@@ -101,7 +103,7 @@ class Parse:
         return len(self.tags)
 
     def child(self, at: int, *deps: str) -> int | None:
-        """The first dependent of `at` by one of these relations (obl includes obl:tmod)."""
+        """Return the first dependent of `at` by one of these relations (obl includes obl:tmod)."""
         bases = self.bases
         for i in self.children[at]:
             if bases[i] in deps:
@@ -109,7 +111,7 @@ class Parse:
         return None
 
     def subtree(self, at: int) -> tuple[int, ...]:
-        """The positions of `at` and all its descendants, in order."""
+        """Return the positions of `at` and all its descendants, in order."""
         tokens, left = [], [at]
         while left:
             here = left.pop()
@@ -136,12 +138,12 @@ def parse_from_spacy(doc: Doc, text: str) -> Parse:
 
 
 def intern_strings(column: Iterable[str]) -> tuple[str, ...]:
-    """The column with shared objects for equal strings of all parses, which is smaller and faster."""
+    """Return the column with one shared object for equal strings of all parses, which saves memory and time."""
     return tuple(map(intern, column))
 
 
 def pack_parse(parse: Parse) -> bytes:
-    """The parse without its text, for the store."""
+    """Return the parse without its text, for the store."""
     numbers = (parse.starts, parse.ends, parse.heads)
     columns = [ITEM.join(map(str, column)) for column in numbers]
     columns += [ITEM.join(column) for column in (parse.tags, parse.pos, parse.lemmas, parse.deps, parse.entities)]
@@ -162,7 +164,7 @@ _NUMBERS = _Numbers()
 
 
 def unpack_parse(text: str, packed: bytes) -> Parse:
-    """Unpack the parse of `text`; ValueError for invalid data."""
+    """Unpack the parse of `text`. Raise ValueError for invalid data."""
     try:
         columns = zlib.decompress(packed).decode("utf-8", "surrogatepass").split(COLUMN)
         starts, ends, heads, tags, pos, lemmas, deps, entities = (c.split(ITEM) for c in columns)
@@ -179,7 +181,7 @@ def unpack_parse(text: str, packed: bytes) -> Parse:
 
 
 def first_word_of_sentence(parse: Parse, at: int) -> int:
-    """The first word of the sentence of `at`, whose capital letter is not informative."""
+    """Return the first word of the sentence of `at`, whose capital letter is not informative."""
     here = at
     while here > 0 and not (parse.words[here - 1] in ".?!:\"'“‘``" or parse.words[here - 1].isspace()):
         here -= 1

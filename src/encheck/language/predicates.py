@@ -105,7 +105,7 @@ class Predicate:
 
 
 def find_deniable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
-    """The predicates that can be denied, or whose negation can be removed, in order; or the reason for none."""
+    """Return the predicates that can be denied or whose negation can be removed, in order, or why there are none."""
     reasons: list[str] = []
     deniable = []
     for at in range(len(parse)):
@@ -122,7 +122,7 @@ def find_deniable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
 
 
 def _make_predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
-    """The predicate with its head at `at`, if that is a finite clause with a subject before it."""
+    """Return the predicate with its head at `at`, if that is a finite clause with a subject before it."""
     operators = [i for i in parse.children[at] if parse.bases[i] in ("aux", "cop") and i < at]
     finite = operators[0] if operators else at
     if parse.tags[finite] not in FINITE and (not operators or parse.tags[finite] != "MD"):
@@ -157,7 +157,7 @@ def _make_predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
 
 
 def subject_agreement(predicate: Predicate) -> str:
-    """The subject's agreement: "first" (I), "singular", "plural", or "" if unclear."""
+    """Return the subject's agreement: "first" (I), "singular", "plural", or "" if unclear."""
     parse, at = predicate.parse, predicate.subject
     if at is None:
         return ""
@@ -172,7 +172,7 @@ def subject_agreement(predicate: Predicate) -> str:
 
 
 def _why_not_denied(predicate: Predicate) -> str:
-    """The reason against denying the predicate, or against removing its negation; otherwise ""."""
+    """Return why the predicate cannot be denied, or its negation not removed; "" if that is possible."""
     parse, at, finite, negation, subject = (
         predicate.parse,
         predicate.head,
@@ -257,7 +257,9 @@ def _why_not_denied(predicate: Predicate) -> str:
 
 
 def _has_doubtful_form(predicate: Predicate) -> bool:
-    """Whether the verb lacks the form, or the subject does not agree with it: probably a tagging error."""
+    """Return whether this is probably a tagging error: the verb lacks the form, or the subject does not agree
+    with it.
+    """
     parse, at = predicate.parse, predicate.finite
     if not predicate.base:
         word = FULL.get(parse.lowers[at], parse.lowers[at])
@@ -283,7 +285,7 @@ def _has_doubtful_form(predicate: Predicate) -> bool:
 
 
 def _shares_subject(predicate: Predicate) -> bool:
-    """Whether a second predicate shares the subject, so the scope of a not would be unclear.
+    """Return whether a second predicate shares the subject, so the scope of a not would be unclear.
 
     Two adjectives or nouns after a form of *be* are one predicate.
     """
@@ -299,7 +301,7 @@ def _shares_subject(predicate: Predicate) -> bool:
 
 
 def _tokens_of_clause(predicate: Predicate) -> Iterator[int]:
-    """The tokens of the clause, without its subject and subordinate clauses."""
+    """Yield the tokens of the clause, without its subject and subordinate clauses."""
     parse, left = predicate.parse, [predicate.head]
     while left:
         here = left.pop()
@@ -313,7 +315,9 @@ def _tokens_of_clause(predicate: Predicate) -> Iterator[int]:
 
 
 def _is_fronted(predicate: Predicate) -> bool:
-    """Whether a question word or an adverb is between subject and predicate, or quoted words precede the speaker."""
+    """Return whether a question word or an adverb is between subject and predicate, or quoted words precede the
+    speaker.
+    """
     parse, subject = predicate.parse, predicate.subject
     assert subject is not None
     if any(first in INVERTING and then in OPERATORS for first, then in pairwise(parse.lowers)):
@@ -365,7 +369,9 @@ LINK = "a word ties the statement to another one"
 
 
 def why_denial_clashes(predicate: Predicate) -> str:
-    """Why the text does not fit with the predicate denied (or without its denial); otherwise ""."""
+    """Return why the rest of the text does not fit the denied predicate (or the predicate without its
+    negation), or "".
+    """
     parse, at, subject = predicate.parse, predicate.head, predicate.subject
     if has_more_sentences(parse):
         return SENTENCES
@@ -408,7 +414,7 @@ def why_denial_clashes(predicate: Predicate) -> str:
 
 
 def has_more_sentences(parse: Parse) -> bool:
-    """Whether a text is more than one sentence."""
+    """Return whether a text has more than one sentence."""
     roots = sum(head == i and parse.pos[i] not in ("PUNCT", "SPACE", "SYM") for i, head in enumerate(parse.heads))
     last = max((i for i, word in enumerate(parse.words) if word[0].isalnum()), default=-1)
     ended = any(parse.words[i] in ENDING for i in range(last))
@@ -421,7 +427,7 @@ def has_more_sentences(parse: Parse) -> bool:
 
 
 def _is_linked_to_clause(predicate: Predicate) -> bool:
-    """Whether the clause continues or precedes another one, or is embedded in more than a verb of saying."""
+    """Return whether another clause continues or precedes this one, or embeds it in more than a verb of saying."""
     parse, at = predicate.parse, predicate.head
     if predicate.clause == MAIN:
         link = parse.child(at, "cc")
@@ -450,7 +456,7 @@ def _ancestors(parse: Parse, at: int) -> Iterator[int]:
 
 
 def _is_part_of_statement(predicate: Predicate, head: int) -> bool:
-    """Whether a clause is part of the denied statement, or its condition."""
+    """Return whether a clause is part of the denied statement, or its condition."""
     parse, relation = predicate.parse, predicate.parse.deps[head]
     if relation == "acl:relcl":
         return not _is_nonrestrictive(parse, head) and predicate.head in _ancestors(parse, head)
@@ -463,7 +469,7 @@ def _is_part_of_statement(predicate: Predicate, head: int) -> bool:
 
 
 def _is_nonrestrictive(parse: Parse, head: int) -> bool:
-    """Whether a relative clause follows a comma or a dash, so it adds a statement and is not restrictive."""
+    """Return whether a relative clause follows a comma or a dash, so it adds a statement and is not restrictive."""
     first = parse.subtree(head)[0]
     return any(parse.pos[i] == "PUNCT" for i in (first, first - 1) if i >= 0)
 

@@ -42,7 +42,9 @@ UNSPACED = "\u0e00"  # the first letter of scripts without blanks, such as Thai 
 
 @lru_cache(maxsize=LANGUAGES_REMEMBERED)
 def detect_language(text: str) -> str:
-    """The name of the language; `OTHER` for one without a name here, `SHORT` for a text of fewer than three words.
+    """Return the name of the text's language.
+
+    It is `OTHER` for a language without a name here, and `SHORT` for a text of fewer than three words.
 
     >>> detect_language("Your order left on 5 March."), detect_language("Votre commande est partie le 5 mars.")
     ('English', 'French')
@@ -58,18 +60,21 @@ def detect_language(text: str) -> str:
 
 
 def is_english(text: str) -> bool:
-    """Whether the text is English, or too short to tell."""
+    """Return whether the text is English, or too short to tell."""
     return detect_language(text) in (NAMES["en"], SHORT)
 
 
 def count_languages(texts: Collection[str]) -> dict[str, int]:
-    """The number of texts in each language, the most frequent first; of many texts, a sample of 1,000 by hash."""
+    """Return language -> number of texts, the most frequent language first.
+
+    Of many texts, only a sample of 1,000 is counted, chosen by hash.
+    """
     chosen = sorted({*texts}, key=content_hash)[:MAX_COUNTED_TEXTS]
     return dict(Counter(map(detect_language, chosen)).most_common())
 
 
 def english_share(languages: Mapping[str, int]) -> float:
-    """The share of English among the texts with a known language; 1 if there are none.
+    """Return the share of English among the texts with a known language, or 1 if there are none.
 
     >>> english_share({"Finnish": 180, "English": 60, SHORT: 12}), english_share({})
     (0.25, 1.0)
@@ -79,7 +84,7 @@ def english_share(languages: Mapping[str, int]) -> float:
 
 
 def summarise_languages(languages: Mapping[str, int]) -> str:
-    """A summary of the numbers of texts by language.
+    """Return a summary of the numbers of texts by language.
 
     >>> summarise_languages({"Finnish": 180, "English": 60})
     'of 240 texts, 180 Finnish, 60 English'
@@ -109,7 +114,7 @@ REMEMBERED = 10_000  # texts: each generator asks again
 
 @lru_cache(REMEMBERED)
 def why_not_edited(text: str) -> str:
-    """The reason why generators of English prose do not edit this text; empty if they do.
+    """Return the reason why generators of English prose do not edit this text, or "" if they do.
 
     >>> why_not_edited("Votre commande est partie le 5 mars."), why_not_edited("Your order left on 5 March.")
     ('not in English', '')
@@ -120,7 +125,7 @@ def why_not_edited(text: str) -> str:
 
 
 def is_prose(text: str) -> bool:
-    """Whether most of a text is letters and blanks, without column separators.
+    """Return whether most of a text is letters and blanks, without column separators.
 
     >>> is_prose("Your order left on 5 March."), is_prose("2024-03-05 10:11:12,345 [17] ERR 0x3f")
     (True, False)
@@ -136,7 +141,7 @@ def is_prose(text: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def find_unedited_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """The spans of addresses, handles and code, in characters.
+    """Return the spans of addresses, handles and code, in characters.
 
     >>> find_unedited_spans("Run `make` now.")
     ((4, 10),)
@@ -145,7 +150,7 @@ def find_unedited_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def contains_code(text: str) -> bool:
-    """Whether a sentence contains code: backticks, a call, a name with underscores, a tag.
+    """Return whether a sentence contains code: backticks, a call, a name with underscores, a tag.
 
     >>> contains_code("Fix the slow query in `get_user`."), contains_code("Fix the slow query.")
     (True, False)

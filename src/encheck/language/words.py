@@ -38,7 +38,7 @@ STOP_WORDS = frozenset(
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The lower-cased words of a text except function words.
+    """Return the lower-cased words of a text except function words.
 
     Clitics that tokenised corpora split off (`'s`, `n't`) are not content, and a curly apostrophe equals a straight
     one.

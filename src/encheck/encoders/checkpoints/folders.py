@@ -1,6 +1,6 @@
-"""The files and the modules of a checkpoint folder, and the pooling that it states.
+"""Find the files and modules of a checkpoint folder, and the pooling that it states.
 
-The files of a model are those at the root of its folder, and those that modules.json, a router or an index names.
+A model consists of the files at the root of its folder, and of those that modules.json, a router or an index names.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ OLDER_POOLING_KEYS = {
 
 
 def model_files(folder: Path) -> list[Path]:
-    """The files that loaders of transformers and sentence-transformers read, in their order, including broken links;
-    ModelError for a folder that cannot be read. Other folders that training leaves (checkpoint-500, eval, runs) are
-    not part of the model.
+    """Return the files that loaders of transformers and sentence-transformers read, in their order.
+
+    Broken links are included. Other folders that training leaves (checkpoint-500, eval, runs) are not part of the
+    model. Raise ModelError for a folder that cannot be read.
     """
     try:
         root = sorted(refuse_device_or_pipe(p) for p in folder.iterdir() if not p.is_dir())
@@ -58,8 +59,9 @@ def model_files(folder: Path) -> list[Path]:
 
 
 def inferred_module_folders(folder: Path) -> list[str]:
-    """The module folders, in their order, of a sentence-transformers checkpoint that has lost its modules.json; empty
-    if that file exists, or if encheck does not know the modules.
+    """Return the module folders, in their order, of a sentence-transformers checkpoint that has lost its modules.json.
+
+    Return [] if that file exists, or if encheck does not know the modules.
     """
     marks = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
     if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
@@ -71,7 +73,7 @@ def inferred_module_folders(folder: Path) -> list[str]:
 
 
 def list_modules(folder: Path) -> list[Any]:
-    """The entries of modules.json; without that file, entries inferred from the names of the modules' folders.
+    """Return the entries of modules.json. Without that file, infer them from the names of the modules' folders.
 
     A folder whose name does not identify a class has no entry (see `check_inferred_modules`).
     """
@@ -84,7 +86,7 @@ def list_modules(folder: Path) -> list[Any]:
 
 
 def check_inferred_modules(folder: Path) -> None:
-    """ModelError if modules.json is missing, and the folders do not show which modules there are in which order."""
+    """Raise ModelError if modules.json is missing and the folders do not show the modules and their order."""
     if not (folders := inferred_module_folders(folder)):
         return
     numbers = [int(name.partition("_")[0]) for name in folders]
@@ -105,7 +107,7 @@ def check_inferred_modules(folder: Path) -> None:
 
 
 def list_files_recursively(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
-    """All files below a folder, links to folders included; a link that leads back `above` is not followed."""
+    """Yield all files below a folder. Links to folders are followed, except a link back to a folder in `above`."""
     if (real := folder.resolve()) in above:
         return
     for path in sorted(folder.iterdir()):
@@ -116,7 +118,7 @@ def list_files_recursively(folder: Path, above: frozenset[Path] = frozenset()) -
 
 
 def referenced_paths(file: Path) -> list[Path]:
-    """The files and folders that modules.json, a router, an index of weights or `transformers_weights` names."""
+    """Return the files and folders that modules.json, a router, an index of weights or `transformers_weights` names."""
     content = read_json(file)
     if isinstance(content, list):
         return [Path(str(module.get("path") or "")) for module in content if isinstance(module, dict)]
@@ -128,8 +130,9 @@ def referenced_paths(file: Path) -> list[Path]:
 
 
 def check_vocabulary(folder: Path) -> None:
-    """ModelError if a tokenizer.json has tokens without a row in the embedding of the config.json next to it, or
-    makes texts far longer.
+    """Raise ModelError if tokens have no row in the embedding, or if the tokenizer makes texts far longer.
+
+    The tokens are those of each tokenizer.json, the embedding that of the config.json next to it.
     """
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
         check_tokenizer_rules(path)
@@ -143,14 +146,14 @@ def check_vocabulary(folder: Path) -> None:
 
 
 def pooling_config_path(folder: Path) -> Path:
-    """The file in which a sentence-transformers folder defines its pooling, if it has one."""
+    """Return the file in which a sentence-transformers folder defines its pooling, or None."""
     modules = [m for m in list_modules(folder) if isinstance(m, dict)]
     paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
     return folder / (paths[0] if paths else "1_Pooling") / "config.json"
 
 
 def read_stored_pooling(folder: Path) -> str | None:
-    """The pooling of a sentence-transformers folder, in the words of models.yaml; None if not stated."""
+    """Return the pooling of a sentence-transformers folder in the words of models.yaml, or None if it states none."""
     stored = read_json(pooling_config_path(folder), dict)
     stated = stored.get("pooling_mode") or [name for key, name in OLDER_POOLING_KEYS.items() if stored.get(key)]
     named = "+".join(map(str, stated)) if isinstance(stated, list) else str(stated)
@@ -158,10 +161,10 @@ def read_stored_pooling(folder: Path) -> str | None:
 
 
 def describe_pooling(label: str, folder: Path) -> str:
-    """A note that a transformer alone is pooled as the sentence-transformers checkpoint says, and which modules are
-    left out.
+    """Return a note on how a transformer alone is pooled, and which modules of its checkpoint are left out.
 
-    Vectors are compared by cosine unless the model says otherwise, so leaving `Normalize` out has no effect.
+    The pooling is that of the sentence-transformers checkpoint. Vectors are compared by cosine unless the model says
+    otherwise, so leaving `Normalize` out has no effect.
     """
     file = pooling_config_path(folder)
     kinds = [(str(m.get("path")), str(m.get("type")).rpartition(".")[2]) for m in list_modules(folder)]

@@ -1,4 +1,4 @@
-"""Checkpoint folders of transformers and sentence-transformers, checked before anything is loaded."""
+"""Check checkpoint folders of transformers and sentence-transformers before anything is loaded."""
 
 from __future__ import annotations
 
@@ -58,8 +58,9 @@ LEARNED_POSITIONS = POSITIONS_FROM_TWO | {
 
 
 def checkpoint_files(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
-    """The files of a checkpoint that determine its vectors, by their path inside it; all files if its own code is run,
-    since that code may read any of them.
+    """Return path inside the folder -> file, for the files of a checkpoint that determine its vectors.
+
+    If the checkpoint's own code is allowed to run, return all files, because that code may read any of them.
     """
     every = list_files_recursively(folder) if code else model_files(folder)
     kinds, others = (CONTENT | {".py"}, OTHERS) if code else (CONTENT, set())
@@ -74,8 +75,9 @@ def check_folder(
     marks: tuple[str, ...] = ("modules.json", "config.json"),
     tokenizer: bool = True,
 ) -> None:
-    """ModelError unless the folder looks like a complete checkpoint without code that was not allowed to run; a
-    checkpoint used for its weights alone needs no `tokenizer`.
+    """Raise ModelError unless the folder looks like a complete checkpoint without forbidden code.
+
+    A checkpoint that is used only for its weights needs no `tokenizer`.
     """
     try:
         names = {p.name for p in folder.iterdir()}
@@ -129,10 +131,10 @@ def _nested_items(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def check_loaded_weights(
     folder: Path, part: Any, model: Any, info: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
 ) -> None:
-    """EncoderError if the folder lacks a weight that affects the vectors: it would be initialised at random.
+    """Raise EncoderError if the folder lacks a weight that affects the vectors and would be initialised at random.
 
-    `part` is the part of `model` that computes vectors, with its pooler or without; `info` is the loading info of
-    transformers. Weights of layers that the configuration does not count are left out, with a warning.
+    `part` is the part of `model` that computes vectors, and `pooler` says whether that includes its pooler. `info` is
+    the loading info of transformers. Weights of layers beyond the configured number are ignored, with a warning.
     """
     named, computing = dict(model.named_parameters()), {id(p) for p in part.parameters()}
     missing = [n for n in info["missing_keys"] if n not in named or id(named[n]) in computing]
@@ -153,7 +155,7 @@ def check_loaded_weights(
 def record_loaded_models() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     """Record the models that other code loads with transformers inside the block, each with its loading info.
 
-    The log of transformers is not used, because it has colours on a terminal and can be silenced.
+    The log of transformers is no substitute: it has colours on a terminal and can be silenced.
     """
     from transformers import PreTrainedModel
 
@@ -191,10 +193,10 @@ def quiet_transformers() -> Iterator[None]:
 
 @contextmanager
 def limit_model_size(*folders: Path) -> Iterator[None]:
-    """EncoderError if a model built in the block has far more numbers than its weights in the folders have bytes.
+    """Raise EncoderError if a model built in the block has far more numbers than its weight files have bytes.
 
-    Building a model of the sizes in a configuration takes memory before the weights are read. Each number is counted
-    when torch registers it: once when it is built, once when it is read.
+    A model is built in the sizes that its configuration states, which takes memory before any weights are read. Each
+    number is counted when torch registers it: once when it is built, once when it is read.
     """
     from torch.nn.modules import module as torch_modules
 
@@ -225,7 +227,7 @@ def limit_model_size(*folders: Path) -> Iterator[None]:
 
 
 def check_embedding_rows(folder: Path, tokenizer: Any, rows: int) -> None:
-    """EncoderError if text can become a token without a row in the loaded model's embeddings."""
+    """Raise EncoderError if text can produce a token without a row in the loaded model's embeddings."""
     special = {i for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items() if token.special}
     largest = max(set(tokenizer.get_vocab().values()) - special, default=-1)
     if largest >= rows:
@@ -236,19 +238,24 @@ def check_embedding_rows(folder: Path, tokenizer: Any, rows: int) -> None:
 
 
 def check_padding_token(folder: Path, tokenizer: Any) -> None:
-    """EncoderError without a padding token, which texts of different lengths need to be encoded together."""
+    """Raise EncoderError if there is no padding token. Texts of different lengths can only be encoded together with
+    one.
+    """
     if tokenizer.pad_token is None:
         raise EncoderError(f"{folder}/tokenizer_config.json names no padding token: it should have pad_token. {COPY}")
 
 
 def count_truncated(encoded: Any, limit: int) -> int:
-    """How many of these tokenized texts were truncated; of a slow tokenizer's texts, those that reach the limit."""
+    """Return how many of these tokenized texts were truncated.
+
+    Slow tokenizers do not report truncation, so their texts count if they reach the limit.
+    """
     made = getattr(encoded, "encodings", None)
     return sum(bool(e.overflowing) for e in made) if made else sum(len(i) >= limit for i in encoded["input_ids"])
 
 
 def count_positions(folder: Path) -> int | None:
-    """The number of learned positions of a model, in tokens; None if it has none."""
+    """Return the number of learned positions of a model, in tokens, or None if it has none."""
     config = read_json(folder / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
     if not isinstance(kind, str) or kind not in LEARNED_POSITIONS:
@@ -259,7 +266,7 @@ def count_positions(folder: Path) -> int | None:
 
 
 def check_max_length(folder: Path, max_length: int | None) -> None:
-    """ModelError if `max_length` exceeds the model's positions."""
+    """Raise ModelError if `max_length` exceeds the model's positions."""
     room = count_positions(folder)
     if max_length and room and max_length > room:
         raise ModelError(

@@ -1,6 +1,6 @@
-"""sentence-transformers checkpoints: a folder, the hub's cache, or a package that contains one.
+"""Load sentence-transformers checkpoints from a folder, the hub's cache, or a package that contains one.
 
-Encoding sorts texts by tokens and packs batches by a token budget. So little padding is computed, and every text is
+To compute little padding, texts are sorted by token count and packed into batches by a token budget. Every text is
 tokenized once.
 """
 
@@ -66,7 +66,9 @@ log = logging.getLogger("encheck")
 
 
 def _stored_prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
-    """The prompts of a checkpoint; ModelError if its default is not among them, or a prompt is not text."""
+    """Return the prompts of a checkpoint. Raise ModelError if its default is not among them, or a prompt is not
+    text.
+    """
     file, default = source / "config_sentence_transformers.json", stored.get("default_prompt_name")
     prompts = stored.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
@@ -77,7 +79,7 @@ def _stored_prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str
 
 
 def module_classes_and_folders(source: Path) -> list[tuple[str, str]]:
-    """The class and the folder of each module at the top of a checkpoint."""
+    """Return the class and the folder of each module at the top of a checkpoint."""
     listed = [module for module in list_modules(source) if isinstance(module, dict)]
     return [(str(module.get("type")), str(module.get("path") or "")) for module in listed]
 
@@ -90,9 +92,10 @@ def load_from_modules(
     model_kwargs: Mapping[str, Any] | None = None,
     **named: Any,
 ) -> SentenceTransformer:
-    """The model of a checkpoint that sentence-transformers cannot load by itself: one without modules.json, or one with
-    a module whose class is in `own`, by its name. `named` goes to SentenceTransformer. The folder should have been
-    checked (`check_folder`).
+    """Return the model of a checkpoint that sentence-transformers cannot load by itself.
+
+    That is a checkpoint without modules.json, or one with a module whose class is in `own`, by name. `named` goes to
+    SentenceTransformer. Check the folder first (`check_folder`).
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.util import import_module_class
@@ -115,7 +118,10 @@ def load_from_modules(
 def open_checkpoint(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> SentenceTransformerEncoder:
-    """The encoder of a folder; ModelError if its head or its pooling over spans would be ignored."""
+    """Return the encoder of a folder.
+
+    Raise ModelError if the encoder would ignore the checkpoint's head or its pooling over spans.
+    """
     if (source / PAIR_HEAD_FOLDER).exists() or detect_adapter(source)[0] == PAIR_HEAD:
         raise ModelError(
             f"{source} has a head over pairs, or a pooling over spans. Remedy: --model-arg adapter={PAIR_HEAD}, or "
@@ -125,7 +131,7 @@ def open_checkpoint(
 
 
 class SentenceTransformerEncoder(LocalEncoder):
-    """A checkpoint that sentence-transformers loads. torch is not imported before `encode`."""
+    """A checkpoint that sentence-transformers loads. torch is imported only when `encode` is called."""
 
     engine = "sentence-transformers-1"
 
@@ -168,8 +174,10 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
 
     def _adapter_bases(self) -> Mapping[str, Path]:
-        """The folder of each PEFT adapter's base model, by the adapter's folder; ModelError if it does not exist. A
-        relative path counts from the working directory, as when it is loaded; otherwise it is an id on the hub.
+        """Return adapter folder -> folder of its base model, for each PEFT adapter.
+
+        A base is a path relative to the working directory, or else an id on the hub, as when it is loaded. Raise
+        ModelError if the base does not exist.
         """
         from encheck.encoders.load import find_model_folder
 
@@ -190,25 +198,25 @@ class SentenceTransformerEncoder(LocalEncoder):
         return bases
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Every file of the folder that determines vectors, and those of an adapter's base."""
+        """Return every file of the folder and of an adapter's base model that determines vectors."""
         code = self.config.trust_remote_code
         bases = {f"{at}/base:{n}": p for at, b in self.bases.items() for n, p in checkpoint_files(b, code=code).items()}
         return {**checkpoint_files(self.source, code=code), **bases}
 
     def fingerprint_settings(self) -> list[str]:
-        """Maximum length, dtype and dimension."""
+        """Return maximum length, dtype and dimension."""
         cut = [f"truncate_dim {self.config.truncate_dim}"] * bool(self.config.truncate_dim)
         return [str(self.config.max_length), self.dtype, *cut]
 
     def about(self) -> dict[str, Json]:
-        """Adds the pooling, and the dimension that vectors are cut to."""
+        """Add the pooling, and the dimension to which vectors are truncated."""
         bases = ", ".join(base.name for base in self.bases.values())
         details = {"pooling": self.pooling, "truncate_dim": self.output_dimension, "base": bases}
         return super().about() | {name: value for name, value in details.items() if value}
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """The entry's value, else max_seq_length, else the limit of tokenizer and positions, as when it is loaded."""
+        """The value in the entry, or else max_seq_length, or else the limit of tokenizer and positions."""
         if self.config.max_length or self._first_folder is None:
             return self.config.max_length
         for file in sorted(self._first_folder.glob("sentence_*_config.json")):
@@ -221,7 +229,7 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     @cached_property
     def devices(self) -> list[str]:
-        """One or several devices."""
+        """The devices that the model computes on."""
         return pick_devices(self.device.name)
 
     @cached_property
@@ -272,7 +280,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         return model.eval()
 
     def load_model(self, **named: Any) -> SentenceTransformer:
-        """The folder's model, loaded with these arguments of SentenceTransformer."""
+        """Return the folder's model, loaded with these arguments of SentenceTransformer."""
         if inferred_module_folders(self.source):
             return load_from_modules(self.source, **named)
         from sentence_transformers import SentenceTransformer
@@ -280,14 +288,17 @@ class SentenceTransformerEncoder(LocalEncoder):
         return SentenceTransformer(str(self.source), local_files_only=True, **named)
 
     def computes_from_tokens(self, prompt: str) -> bool:
-        """Whether the modules alone turn the tokens into a vector: no chat template, no prompt left out of pooling."""
+        """Return whether the modules compute the vector from the tokens alone.
+
+        They do not with a chat template, or if the pooling leaves the prompt out.
+        """
         first = self.model[0]
         tokens = type(first).__name__ == "Transformer" and "message" not in getattr(first, "modality_config", {})
         leaves_out = prompt and not all(getattr(module, "include_prompt", True) for module in self.model)
         return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode batches of one length, the longest first, so that a lack of memory shows at once.
+        """Encode batches of texts of one length, the longest first, so that a lack of memory shows at once.
 
         If other steps affect a vector, sentence-transformers' own method is used.
         """

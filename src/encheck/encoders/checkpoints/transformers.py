@@ -1,7 +1,7 @@
-"""transformers checkpoints through AutoModel with encheck's own pooling, and PEFT adapters on them.
+"""Load transformers checkpoints with AutoModel, and PEFT adapters on them, and pool their vectors.
 
-Pooling turns the vectors of tokens into the vector of a text. Tensors are [n, tokens, d], masks [n, tokens]; all in
-fp32.
+Pooling turns the vectors of tokens into the vector of a text. Tensors are [n, tokens, d] and masks [n, tokens],
+float32.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ log = logging.getLogger("encheck")
 
 
 def mean_over_tokens(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean over tokens other than padding; shape [n, d]."""
+    """Return the mean over tokens other than padding, shape [n, d]."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
 
 
 def pool_hidden_states(hidden: Sequence[Tensor], mask: Tensor, *, pooling: str, layers: Sequence[int] = ()) -> Tensor:
-    """Pool the hidden states of all layers, the embeddings first; shape [n, d].
+    """Pool the hidden states of all layers, shape [n, d]. The first item of `hidden` is the embeddings.
 
-    `first-last-avg` is the mean over tokens of the first and the last layer's states (SimCSE's `avg_first_last`),
-    `layers` the mean of the named layers, where 0 is the embeddings and -1 the last layer. Padding, on either side,
-    does not count: `cls` takes the first other token, `last` the last, `max` the largest value of each dimension.
+    `first-last-avg` is the mean over tokens of the first and the last layer's states (SimCSE's `avg_first_last`).
+    `layers` is the mean of the given layers, where 0 is the embeddings and -1 the last layer. Padding on either side is
+    ignored: `cls` takes the first token other than padding, `last` the last, `max` the largest value of each dimension.
     """
     import torch
 
@@ -91,9 +91,10 @@ def pool_hidden_states(hidden: Sequence[Tensor], mask: Tensor, *, pooling: str, 
 
 
 class TransformersEncoder(LocalEncoder):
-    """A checkpoint that AutoModel loads, pooled by `pooling` (default: that of 1_Pooling/config.json, else the mean).
+    """A checkpoint that AutoModel loads.
 
-    `head: mlp` gives the pooler's output (dense layer and tanh on the first token), as SimCSE's authors publish it.
+    `pooling` defaults to that of 1_Pooling/config.json, or else to the mean. `head: mlp` uses the pooler's output
+    (dense layer and tanh on the first token), as published by SimCSE's authors.
     """
 
     engine = "transformers-1"
@@ -125,12 +126,12 @@ class TransformersEncoder(LocalEncoder):
         return self.source
 
     def check_files(self) -> None:
-        """ModelError if the folder cannot be loaded."""
+        """Raise ModelError if the folder cannot be loaded."""
         check_folder(self.base, trusted=self.config.trust_remote_code, marks=("config.json",))
         check_max_length(self.base, self.config.max_length)
 
     def find_stored_pooling(self) -> str | None:
-        """The pooling that the folder, or an adapter's base, states, with a log message; None if neither does."""
+        """Return and log the pooling that the folder or an adapter's base states, or None if neither states one."""
         folder = next((place for place in (self.source, self.base) if pooling_config_path(place).is_file()), None)
         if folder is None or (pooling := read_stored_pooling(folder)) is None:
             return None
@@ -143,16 +144,16 @@ class TransformersEncoder(LocalEncoder):
         return pooling
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """Every file of the folder that determines vectors."""
+        """Return every file of the folder that determines vectors."""
         return checkpoint_files(self.source, code=self.config.trust_remote_code)
 
     def fingerprint_settings(self) -> list[str]:
-        """Pooling, maximum length, dtype and dimension."""
+        """Return pooling, maximum length, dtype and dimension."""
         pooling = f"{self.pooling} {self.layers} {self.head}"
         return [pooling, str(self.config.max_length), self.dtype, str(self.config.truncate_dim)]
 
     def about(self) -> dict[str, Json]:
-        """Adds the pooling."""
+        """Add the pooling."""
         pooling = f"layers {self.layers}" if self.pooling == "layers" else self.pooling
         return super().about() | {"pooling": "cls with the MLP head" if self.head else pooling}
 
@@ -171,7 +172,7 @@ class TransformersEncoder(LocalEncoder):
 
     @cached_property
     def devices(self) -> list[str]:
-        """One or several devices."""
+        """The devices that the model computes on."""
         return pick_devices(self.device.name)
 
     @cached_property
@@ -193,7 +194,10 @@ class TransformersEncoder(LocalEncoder):
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 
     def load_model(self) -> Any:
-        """The model on the CPU; EncoderError if a weight is missing, which would be initialised at random."""
+        """Return the model on the CPU.
+
+        Raise EncoderError if a weight is missing, because it would be initialised at random.
+        """
         import torch
         from transformers import AutoModel
 
@@ -212,19 +216,22 @@ class TransformersEncoder(LocalEncoder):
 
     @cached_property
     def limit(self) -> int:
-        """The maximum tokens read from a text: the least of `max_length`, the tokenizer's limit and the positions."""
+        """The maximum number of tokens read from a text.
+
+        It is the least of `max_length`, the tokenizer's limit and the number of positions.
+        """
         limits = [self.config.max_length or self.tokenizer.model_max_length, count_positions(self.base) or UNLIMITED]
         return int(min(*limits, UNLIMITED))
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """Like `limit`, but from the files alone."""
+        """The same as `limit`, but without loading the tokenizer: read from the files alone."""
         stated = read_json_number(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
         smallest = min(self.config.max_length or stated or UNLIMITED, count_positions(self.base) or UNLIMITED)
         return int(smallest) if smallest < UNLIMITED else None
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode in batches of one length, the longest first."""
+        """Encode in batches of texts of one length, the longest first."""
         models, limit = self.models, self.limit
         encoded = self.tokenizer([f"{prompt}{text}" for text in texts], truncation=True, max_length=limit)
         self.count_truncated_texts(count_truncated(encoded, limit), len(texts), limit)
@@ -259,9 +266,9 @@ class TransformersEncoder(LocalEncoder):
 
 
 def check_adapter_weights(source: Path, bases: Mapping[str, Path], model: Any) -> None:
-    """EncoderError if an adapter inside a checkpoint, which transformers has put on the `model`, does not fit it.
+    """Raise EncoderError if an adapter inside a checkpoint does not fit the `model` on which transformers has put it.
 
-    `bases` maps the folder of each adapter, from `source`, to the folder of its base.
+    `bases` maps the folder of each adapter, relative to `source`, to the folder of its base.
     """
     if not getattr(model, "_hf_peft_config_loaded", False):
         return
@@ -275,7 +282,9 @@ def check_adapter_weights(source: Path, bases: Mapping[str, Path], model: Any) -
 
 
 def refuse_unmatched_weights(adapter: Path, base: Path, *, unexpected: set[str], missing: set[str]) -> None:
-    """EncoderError if an adapter has weights without a place in its base, or lacks some that it needs."""
+    """Raise EncoderError if the base has no place for a weight of the adapter, or the adapter lacks a necessary
+    weight.
+    """
     for what, names in {"the base has no place for": unexpected, "the adapter lacks": missing}.items():
         if names:
             raise EncoderError(
@@ -285,12 +294,15 @@ def refuse_unmatched_weights(adapter: Path, base: Path, *, unexpected: set[str],
 
 
 class PeftEncoder(TransformersEncoder):
-    """adapter_config.json and adapter_model.safetensors on the base that the former, or `base`, names."""
+    """An adapter_config.json and adapter_model.safetensors on a base model.
+
+    The option `base` or the adapter_config.json names the base.
+    """
 
     engine = "peft-2"
 
     def check_files(self) -> None:
-        """ModelError if the adapter or its base cannot be loaded."""
+        """Raise ModelError if the adapter or its base cannot be loaded."""
         if not (self.source / "adapter_config.json").is_file():
             raise ModelError(f"{self.source} is not a PEFT adapter: it has no adapter_config.json")
         weights = [p for p in self.source.glob("adapter_model.*") if p.suffix in (".safetensors", ".bin")]
@@ -303,7 +315,10 @@ class PeftEncoder(TransformersEncoder):
 
     @cached_property
     def base(self) -> Path:
-        """The folder of the base model: a path, from the working directory or the adapter, or a hub id in the cache."""
+        """The folder of the base model.
+
+        Its name is a path, relative to the working directory or the adapter, or a hub id in the cache.
+        """
         from encheck.encoders.load import find_model_folder
 
         file = self.source / "adapter_config.json"
@@ -321,12 +336,12 @@ class PeftEncoder(TransformersEncoder):
             raise ModelError(f"the base of {self.source}: {error}. Or give its path: --model-arg base=PATH") from error
 
     def fingerprint_files(self) -> Mapping[str, Path]:
-        """The files of the adapter and of its base."""
+        """Return the files of the adapter and of its base."""
         own = {f"adapter/{name}": path for name, path in checkpoint_files(self.source).items()}
         return own | {f"base/{name}": path for name, path in checkpoint_files(self.base).items()}
 
     def load_model(self) -> Any:
-        """The base with the adapter on it; EncoderError unless every weight of the adapter fits."""
+        """Return the base model with the adapter on it. Raise EncoderError unless every weight of the adapter fits."""
         from peft import PeftModel, get_peft_model_state_dict, load_peft_weights
 
         base, source, misfit = (
@@ -359,5 +374,5 @@ class PeftEncoder(TransformersEncoder):
         return model
 
     def about(self) -> dict[str, Json]:
-        """Adds the base."""
+        """Add the base model."""
         return super().about() | {"base": self.base.name}

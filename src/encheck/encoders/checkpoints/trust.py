@@ -1,7 +1,7 @@
-"""Checks a checkpoint's JSON: what it would import, where it points, and which settings a loader would ignore.
+"""Check what a checkpoint's JSON would import, where its paths point, and which settings a loader would ignore.
 
-No prefix of a name is trusted: a name that is not in the lists here (classes of sentence-transformers, activations of
-torch and a module of papers/) counts as the checkpoint's own code.
+encheck trusts no prefix of a name. It lists classes of sentence-transformers, activations of torch and a module of
+papers/. Any other name counts as the checkpoint's own code.
 """
 
 from __future__ import annotations
@@ -117,13 +117,13 @@ MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
 def _class_names_until_5_3(package: str, names: Mapping[str, str]) -> Iterator[str]:
-    """A file with the class's name, as until sentence-transformers 5.3: package.Name and package.Name.Name."""
+    """Yield package.Name and package.Name.Name: until sentence-transformers 5.3, the file has the class's name."""
     for name in names:
         yield from (f"{package}.{name}", f"{package}.{name}.{name}")
 
 
 def _class_names_since_5_4(package: str, names: Mapping[str, str]) -> Iterator[str]:
-    """A file with a different name, as since 5.4: package.Name and package.file.Name."""
+    """Yield package.Name and package.file.Name: since 5.4, the file has a name of its own."""
     for name, file in names.items():
         yield from (f"{package}.{name}", f"{package}.{file}.{name}")
 
@@ -142,7 +142,7 @@ MODULES = frozenset({
 
 
 def refuse_outside_paths(folder: Path) -> None:
-    """ModelError if modules.json, a router or a reference to a weights file points outside the folder."""
+    """Raise ModelError if modules.json, a router or a reference to a weights file points outside the folder."""
     for file in (p for p in model_files(folder) if any(map(p.match, REFERENCING_FILES))):
         for named in referenced_paths(file):
             if named.is_absolute() or ".." in named.parts:
@@ -156,7 +156,7 @@ def refuse_outside_paths(folder: Path) -> None:
 
 
 class NamedModule(NamedTuple):
-    """A module that modules.json or a router names: the file and key, its class, and its folder."""
+    """A module that modules.json or a router names: the naming file and its key, the module's class and its folder."""
 
     file: Path
     key: str
@@ -165,8 +165,10 @@ class NamedModule(NamedTuple):
 
 
 def list_named_modules(folder: Path) -> Iterator[NamedModule]:
-    """Every module named at any depth of a checkpoint (routers from before 5.0 are in a config.json); without
-    modules.json, those that the names of its folders indicate.
+    """Yield every module named at any depth of a checkpoint.
+
+    Routers from before 5.0 are in a config.json. Without modules.json, yield the modules that the names of the folders
+    indicate.
     """
     if inferred_module_folders(folder):
         for module in list_modules(folder):
@@ -184,14 +186,14 @@ def list_named_modules(folder: Path) -> Iterator[NamedModule]:
 
 
 def read_module_config(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
-    """The path and content of a module's config.json; empty if it has none."""
+    """Return the path and content of a module's config.json. The content is empty if it has none."""
     file = module.folder / "config.json"
     values = read_json(file)
     return file, values if isinstance(values, dict) else {}
 
 
 def refuse_code(folder: Path) -> None:
-    """ModelError if a configuration would run code that is not in sentence-transformers, torch or transformers."""
+    """Raise ModelError if a configuration would run code from outside sentence-transformers, torch and transformers."""
     for file, key, named in _unknown_code_names(folder):
         if named == MOVED_SPAN_POOLING:
             raise ModelError(
@@ -239,8 +241,10 @@ def refuse_code(folder: Path) -> None:
 
 
 def refuse_costly_adapter_config(file: Path) -> None:
-    """ModelError if an adapter_config.json has a costly regular expression for module names, which PEFT would match
-    with each module's name, or sizes that exceed its weights.
+    """Raise ModelError if an adapter_config.json would cost too much time or memory.
+
+    PEFT matches its regular expression with each module's name, so a costly expression is refused. So are sizes that
+    exceed the adapter's weights.
     """
     room = max(MAX_RANK, sum(p.stat().st_size for p in file.parent.glob("adapter_model.*")))
     for key, value in read_json(file, dict).items():
@@ -258,8 +262,10 @@ def refuse_costly_adapter_config(file: Path) -> None:
 
 
 def max_match_steps(pattern: str) -> int | None:
-    r"""The approximate maximum number of steps for matching a pattern with a module's name; None for a pattern with
-    anything but names, classes, quantifiers after these, and groups without a quantifier.
+    r"""Return the approximate maximum number of steps for matching a pattern with a module's name.
+
+    Return None if the pattern has anything but names, classes, quantifiers after these, and groups without a
+    quantifier.
 
     >>> max_match_steps("query"), max_match_steps(r".*\.(q|v)_proj$"), max_match_steps("(a+)+$")
     (1, 202, None)
@@ -284,7 +290,7 @@ def max_match_steps(pattern: str) -> int | None:
 
 
 def _unknown_code_names(folder: Path) -> Iterator[tuple[Path, str, str]]:
-    """(file, key, name) of everything unknown that a loader would import, or fetch to run."""
+    """Yield (file, key, name) of every unknown class or file that a loader would import or download to run."""
     yield from ((m.file, m.key, m.kind) for m in list_named_modules(folder) if m.kind not in MODULES)
     for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
         content = read_json(file)
@@ -310,7 +316,7 @@ def _unknown_code_names(folder: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 def _texts_in_json(content: object) -> Iterator[str]:
-    """The texts in a JSON value, without the keys."""
+    """Yield the texts in a JSON value, except keys."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, dict | list):
@@ -319,7 +325,10 @@ def _texts_in_json(content: object) -> Iterator[str]:
 
 
 def refuse_other_model_type(folder: Path) -> None:
-    """ModelError if the checkpoint is of a different family, which would be pooled by the mean without a warning."""
+    """Raise ModelError if the checkpoint is of a different family.
+
+    It would be pooled by the mean without a warning.
+    """
     file = folder / "config_sentence_transformers.json"
     kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
     if kind != "SentenceTransformer":
@@ -331,7 +340,9 @@ def refuse_other_model_type(folder: Path) -> None:
 
 
 def refuse_ignored_settings(folder: Path) -> None:
-    """ModelError if a module has a setting that the library drops, or replaces by its default, while loading."""
+    """Raise ModelError if a module has a setting that the library ignores, or replaces by its default, while
+    loading.
+    """
     for file, key, value in _ignored_settings(folder):
         raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
 

@@ -52,7 +52,7 @@ class CloseWords(NamedTuple):
 
 
 def _fits_place(place: Place, lexicon: Lexicon, parse: Parse, at: int, new: str) -> bool:
-    """Whether the other word fits for any meaning of the sentence, judging by tags, neighbours and other words."""
+    """Return whether the other word fits for any meaning of the sentence, by tags, neighbours and other words."""
     word, head = parse.lowers[at], parse.heads[at]
     before = parse.lowers[at - 1] if at else ""
     behind = parse.lowers[at + 1] if at + 1 < len(parse) else ""
@@ -165,7 +165,7 @@ for _sets, _tags, _place in TABLE:
 
 
 def find_close_word_edits(lexicon: Lexicon, expressions: Expressions, parse: Parse) -> Iterator[Edit]:
-    """The edits of one word that change the meaning by a few letters."""
+    """Yield the edits of one word that change the meaning by a few letters."""
     for at, word in enumerate(parse.words):
         known = word if word in BY_WORD or (word.isupper() and len(word) > 1) else word.lower()
         rows = [row for row in BY_WORD.get(known, ()) if parse.tags[at] in row.tags]

@@ -31,7 +31,7 @@ Condition = Callable[[Parse, int], bool]
 
 
 def strip_subtype(dep: str) -> str:
-    """The relation without its subtype."""
+    """Return the relation without its subtype."""
     return dep.partition(":")[0]
 
 
@@ -53,7 +53,7 @@ def _has_object(parse: Parse, at: int) -> bool:
 
 
 def _is_missing_object(parse: Parse, at: int) -> bool:
-    """Whether a verb heads a relative clause whose subject is a different word: "the game (that) they won".
+    """Return whether a verb heads a relative clause whose subject is a different word: "the game (that) they won".
 
     The missing word is taken to be its object, unless a relative adverb opens the clause ("where they won"), or a
     following infinitive may govern it ("what they want to say").
@@ -66,7 +66,7 @@ def _is_missing_object(parse: Parse, at: int) -> bool:
 
 
 def _has_prepositional_phrase(parse: Parse, at: int) -> bool:
-    """Whether a prepositional phrase follows: for a verb anywhere in the clause, otherwise right after the word.
+    """Return whether a prepositional phrase follows: for a verb anywhere in the clause, otherwise right after the word.
 
     A date or time after a verb does not count, since any verb can have it.
     """
@@ -121,7 +121,7 @@ Place = Callable[[frozenset[str], bool], Condition]  # (words, wanted): whether 
 
 
 def _test_neighbour(column: str, step: int = 0) -> Place:
-    """Return the test whether the token `step` places after the word has one of some entries in this column."""
+    """Return a test of whether the token `step` places after the word has one of the given entries in this column."""
     read = attrgetter(column)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
@@ -135,13 +135,13 @@ def _test_neighbour(column: str, step: int = 0) -> Place:
 
 
 def _test_head(column: str) -> Place:
-    """Return the test whether the word's head has one of some entries in this column."""
+    """Return a test of whether the word's head has one of the given entries in this column."""
     read = attrgetter(column)
     return lambda words, wanted: lambda parse, at: (read(parse)[parse.heads[at]] in words) is wanted
 
 
 def _test_dependents(*deps: str) -> Place:
-    """Return the test whether a dependent by one of these relations has one of some lemmas."""
+    """Return a test of whether a dependent with one of these relations has one of the given lemmas."""
     hanging = relation_bits(*deps)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
@@ -161,7 +161,7 @@ _SUBJECT, _HEAD = _test_dependents("nsubj"), _test_head("lower_lemmas")
 
 
 def _test_described_noun(words: frozenset[str], wanted: bool) -> Condition:
-    """Test the lemma of the noun that an adjective describes, after it or through a copula."""
+    """Return a test of the lemma of the noun that an adjective describes, after it or through a copula."""
     head, subject = _HEAD(words, wanted), _SUBJECT(words, wanted)
     return lambda parse, at: (head if parse.bases[at] == "amod" else subject)(parse, at)
 
@@ -190,7 +190,7 @@ class Requirements(NamedTuple):
     conditions: tuple[Condition, ...]
 
     def are_met(self, parse: Parse, at: int) -> bool:
-        """Whether the token at `at` meets the requirements."""
+        """Return whether the token at `at` meets the requirements."""
         if parse.dependent_relations[at] & self.refused:
             return False
         for condition in self.conditions:  # noqa: SIM110 - asked of every place, and this is faster
@@ -201,7 +201,8 @@ class Requirements(NamedTuple):
 
 @cache
 def parse_requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
-    """Return the requirements of a substitute of this part of speech with these flags; ValueError for an unknown flag.
+    """Return the requirements of a substitute of this part of speech with these flags. Raise ValueError for an unknown
+    flag.
 
     Without `inf` a verb may not have an infinitive, without `grad` an adjective or adverb may not be compared or
     intensified; a verb with two objects is never replaced. Without a part of speech, only the flags' requirements.

@@ -31,7 +31,7 @@ LONGEST = [*LONG, (re.compile(r"\b(it|that|there|here)['’]s\b", re.IGNORECASE)
 
 
 def find_contraction_edits(text: str) -> Iterator[Edit]:
-    """The edits that expand the text's contractions, or contract it if it has none.
+    """Yield the edits that expand the text's contractions, or contract it if it has none.
 
     >>> [(e.start, e.end, e.text) for e in find_contraction_edits("They do not know that I am late.")]
     [(5, 11, "don't"), (22, 26, "I'm")]
@@ -40,7 +40,7 @@ def find_contraction_edits(text: str) -> Iterator[Edit]:
 
 
 def expand_contractions(text: str) -> str:
-    """The text with expanded contractions.
+    """Return the text with expanded contractions.
 
     >>> expand_contractions("We can't say that they're wrong.")
     'We cannot say that they are wrong.'

@@ -39,7 +39,7 @@ def count_syllables(word: str) -> int:
 
 
 def inflect_by_rule(lemma: str, tag: str) -> str | None:
-    """The form of a lower-case lemma for a Penn tag, if a rule is certain, otherwise None.
+    """Return the form of a lower-case lemma for a Penn tag, if a rule is certain, otherwise None.
 
     >>> inflect_by_rule("study", "VBD"), inflect_by_rule("stop", "VBG"), inflect_by_rule("box", "NNS")
     ('studied', 'stopping', 'boxes')
@@ -58,7 +58,7 @@ def inflect_by_rule(lemma: str, tag: str) -> str | None:
 
 
 def list_possible_forms(lemma: str, tag: str) -> frozenset[str]:
-    """All forms by patterns that fit the lemma; a list decides which of them it really has.
+    """Return all forms by patterns that fit the lemma; a list decides which of them it really has.
 
     Comparatives only for words that certainly take -er: with one syllable, or two with -y, -le, -er, -ow.
 
@@ -82,20 +82,20 @@ def list_possible_forms(lemma: str, tag: str) -> frozenset[str]:
 
 
 def takes_er(lemma: str) -> bool:
-    """Whether an adjective is short enough to certainly take -er."""
+    """Return whether an adjective is short enough to certainly take -er."""
     count = count_syllables(lemma)
     return count == 1 or (count == 2 and bool(SHORT_COMPARED.search(lemma)))
 
 
 def add_s(lemma: str) -> str:
-    """The lemma with -s, -es or -ies."""
+    """Return the lemma with -s, -es or -ies."""
     if CONSONANT_Y.search(lemma):
         return lemma[:-1] + "ies"
     return lemma + ("es" if SIBILANT.search(lemma) else "s")
 
 
 def add_suffix(lemma: str, suffix: str) -> str:
-    """The lemma with -ed, -ing, -er or -est, without doubling consonants.
+    """Return the lemma with -ed, -ing, -er or -est, without doubling consonants.
 
     >>> add_suffix("die", "ing"), add_suffix("agree", "ed"), add_suffix("large", "er"), add_suffix("happy", "est")
     ('dying', 'agreed', 'larger', 'happiest')
@@ -137,7 +137,7 @@ WORD = re.compile(r"[a-z]+")
 
 
 def inflect_like(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> str | None:
-    """Inflect the lemma for the Penn tag, in the style of the word `like` that it replaces; None if refused.
+    """Inflect the lemma for the Penn tag, in the style of the word `like` that it replaces, or None if refused.
 
     The result has the letter case of `like` (lower, Capitalised, ALL CAPITALS) and its clitic ("'s", "'re"). With
     `periphrasis`, an adjective or adverb without -er is compared with *more* and *most*, which makes two words. Refused
@@ -169,7 +169,8 @@ def inflect_like(lemma: str, tag: str, *, like: str, periphrasis: bool = False) 
 
 
 def inflect_or_keep_like(lemma: str, tag: str, *, like: str) -> str | None:
-    """The replacement for the word `like`: the lemma inflected for the tag, or uninflected if the tag needs no form.
+    """Return the replacement for the word `like`: the lemma inflected for the tag, or uninflected if the tag needs no
+    form.
 
     It has two words if a degree has no form ("more expensive").
     """
@@ -178,7 +179,7 @@ def inflect_or_keep_like(lemma: str, tag: str, *, like: str) -> str | None:
 
 @cache
 def inflect(lemma: str, tag: str) -> str | None:
-    """The form of a lemma for a Penn tag, in the lemma's own case; None if it is refused."""
+    """Return the form of a lemma for a Penn tag, in the lemma's own case, or None if it is refused."""
     pos = PARTS_OF_SPEECH.get(tag)
     if pos is None or (pos == "v" and lemma.lower() in AUXILIARIES) or not EmbeddedLexicon.shared().senses(lemma, pos):
         return None
@@ -191,7 +192,7 @@ def inflect(lemma: str, tag: str) -> str | None:
 
 
 def is_form_of(word: str, verb: str, tag: str, *, not_tag: str) -> bool:
-    """Whether a word is this form of an irregular verb and not the other form.
+    """Return whether a word is this form of an irregular verb and not the other form.
 
     >>> is_form_of("rose", "rise", "VBD", not_tag="VBN"), is_form_of("told", "tell", "VBD", not_tag="VBN")
     (True, False)
@@ -202,7 +203,7 @@ def is_form_of(word: str, verb: str, tag: str, *, not_tag: str) -> bool:
 
 @cache
 def load_inflections() -> dict[tuple[str, str], dict[str, str]]:
-    """(lemma, part of speech) -> tag -> form, for forms without a rule; "-" for a refused form.
+    """Return (lemma, part of speech) -> tag -> form, for forms without a rule; "-" for a refused form.
 
     A line of the file: part of speech, lemma, and a form for each tag of COLUMNS; an empty form follows the rule.
     """
@@ -222,7 +223,7 @@ def split_clitic(word: str) -> tuple[str, str]:
 
 
 def match_case(form: str, like: str) -> str | None:
-    """The form in the letter case of `like`; None if that is mixed or has signs other than a hyphen.
+    """Return the form in the letter case of `like`, or None if that is mixed or has signs other than a hyphen.
 
     The form's own capitals stay.
 

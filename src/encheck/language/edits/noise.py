@@ -33,7 +33,7 @@ JOINERS = "-\u2010\u2011\u2013/'’@#_&.\\"
 
 
 def _find_keyboard_neighbours() -> dict[str, str]:
-    """Letter -> its neighbours on a QWERTY keyboard, in its own row and the next ones."""
+    """Return letter -> its neighbours on a QWERTY keyboard, in its own row and the adjacent rows."""
     neighbours: dict[str, set[str]] = {letter: set() for letter in ascii_lowercase}
     for row in ROWS:
         for one, other in pairwise(row.strip()):
@@ -54,7 +54,7 @@ TYPOS = ("keyboard", "transposition", "missing")  # kinds
 
 
 def list_typos(word: str, kind: str) -> Iterator[str]:
-    """All typing errors of a kind in a word, none of them in its first letter."""
+    """Yield all typing errors of a kind in a word, none of them in its first letter."""
     for i in range(1, len(word) - (kind != "keyboard")):
         head, letter, rest = word[:i], word[i], word[i + 1 :]
         if kind == "keyboard":
@@ -66,7 +66,7 @@ def list_typos(word: str, kind: str) -> Iterator[str]:
 
 
 def draw_typo(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
-    """A typing error of this kind in a lower-case word, or None.
+    """Return a typing error of this kind in a lower-case word, or None.
 
     It is not a word, and no other common word is as near to it.
 
@@ -82,19 +82,19 @@ def draw_typo(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None
 
 @lru_cache(maxsize=50_000)
 def is_recognisable_typo(lexicon: Lexicon, slip: str, word: str) -> bool:
-    """Whether the error is recognisable: it is not a word itself, and no other common word is as near."""
+    """Return whether the error can be recognised: it is no word itself, and no other common word is as near."""
     if slip == word or is_known_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
     return not _resembles_another_word(slip, word)
 
 
 def is_known_word(lexicon: Lexicon, word: str) -> bool:
-    """Whether the lexicon has the word in any form, or its treebank contains it."""
+    """Return whether the lexicon has the word in any form, or its treebank contains it."""
     return bool(lexicon.word_count(word)) or any(lexicon.base_forms(word, pos) for pos in PARTS)
 
 
 def _resembles_another_word(slip: str, word: str) -> bool:
-    """Whether a letter added, removed or changed, or two swapped, makes the error another common word."""
+    """Return whether a letter added, removed or changed, or two swapped, makes the error another common word."""
     forms, by_gap = EmbeddedLexicon.shared().treebank.forms, _index_words_by_gap()
     own = (word,)
     for i in range(len(slip)):
@@ -112,7 +112,7 @@ def _resembles_another_word(slip: str, word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _index_words_by_gap() -> dict[str, tuple[str, ...]]:
-    """The common words by their patterns with one letter as a gap."""
+    """Return the common words by their patterns with one letter as a gap."""
     result: dict[str, tuple[str, ...]] = {}
     for word in EmbeddedLexicon.shared().treebank.forms:
         for i, letter in enumerate(word):
@@ -123,9 +123,9 @@ def _index_words_by_gap() -> dict[str, tuple[str, ...]]:
 
 
 def find_typable_tokens(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
-    """The tokens that may be mistyped: known lower-case words of five letters or more.
+    """Return the tokens that may be mistyped: known lower-case words of five letters or more.
 
-    Not in names, addresses, code and fixed expressions, and not joined to a neighbour.
+    They are not in names, addresses, code or fixed expressions, and no other word is joined to them.
     """
     taken = find_unedited_spans(parse.text)
     return tuple(
@@ -146,13 +146,13 @@ def find_typable_tokens(parse: Parse, lexicon: Lexicon, expressions: Expressions
 
 
 def _is_name_in_lexicon(lexicon: Lexicon, word: str) -> bool:
-    """Whether the lexicon writes the noun with a capital: a name, in a text without capitals."""
+    """Return whether the lexicon writes the noun with a capital: a name, in a text without capitals."""
     first = lexicon.senses(word, "n")[:1]
     return any(word not in sense.lemmas and word.capitalize() in sense.lemmas for sense in first)
 
 
 def _is_joined_to_neighbour(parse: Parse, at: int) -> bool:
-    """Whether a letter, a hyphen or the like touches the token: "data-set", "file.name"."""
+    """Return whether a letter, a hyphen or the like touches the token: "data-set", "file.name"."""
     before, after = parse.text[: parse.starts[at]][-1:], parse.text[parse.ends[at] :][:2]
     if before.isalnum() or (before and before in JOINERS):
         return True
@@ -191,7 +191,7 @@ class NotationEdit(NamedTuple):
 
 
 def find_quote_edits(text: str) -> Iterator[NotationEdit]:
-    """Straight quotes and apostrophes curled, curly ones straightened; quotes in pairs."""
+    """Yield edits that curl straight quotes and apostrophes, or straighten curly ones. Quotes change in pairs."""
     for match in re.finditer(r"(?<=\w)(['’])(?=\w)", text):
         yield NotationEdit(((*match.span(), "’" if match[1] == "'" else "'"),), 1)
     for match in re.finditer(r'(?<!\w)"(?=\S)([^"“”\n]*[^"“”\s])"(?!\w)', text):
@@ -206,13 +206,13 @@ def _replace_pair(match: re.Match[str], opening: str, closing: str) -> NotationE
 
 
 def find_blank_edits(text: str) -> Iterator[NotationEdit]:
-    """No-break blanks for blanks, and the reverse."""
+    """Yield edits that replace blanks by no-break blanks, or the reverse."""
     for match in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
         yield NotationEdit(((*match.span(), NO_BREAK if match[0] == " " else " "),), 1)
 
 
 def find_composition_edits(text: str) -> Iterator[NotationEdit]:
-    """Marked letters decomposed (NFD), or letters and marks composed (NFC)."""
+    """Yield edits that decompose marked letters (NFD), or compose letters and marks (NFC)."""
     for match in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
         composed, apart = (unicodedata.normalize(form, match[0]) for form in ("NFC", "NFD"))
         if composed != apart and unicodedata.combining(apart[1]):  # except Korean syllables
@@ -221,7 +221,7 @@ def find_composition_edits(text: str) -> Iterator[NotationEdit]:
 
 
 def find_accent_edits(text: str) -> Iterator[NotationEdit]:
-    """Accents removed, or added to listed loan words."""
+    """Yield edits that remove accents, or add them to listed loan words."""
     for match in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
         apart = unicodedata.normalize("NFD", match[0])
         if len(apart) > 1 and apart[0].isascii():
@@ -238,13 +238,13 @@ def _find_content_words(text: str) -> Iterator[re.Match[str]]:
 
 
 def find_capital_edits(text: str) -> Iterator[NotationEdit]:
-    """Words of four letters or more capitalised, as in a title."""
+    """Yield words of four letters or more capitalised, as in a title."""
     for result in _find_content_words(text):
         yield NotationEdit(((result.start(), result.start() + 1, result[0][0].upper()),), 1)
 
 
 def find_markup_edits(text: str) -> Iterator[NotationEdit]:
-    """Marks of lists, headings and quotations, words in bold, italics or as code, stray tags of HTML."""
+    """Yield edits that add marks of lists, headings and quotations, bold, italics, code, or stray HTML tags."""
     if not re.match(r"\W", text):
         yield from (NotationEdit(((0, 0, mark),), len(mark)) for mark in BEFORE)
     for result in _find_content_words(text):
@@ -255,7 +255,7 @@ def find_markup_edits(text: str) -> Iterator[NotationEdit]:
 
 
 def find_emoji_edits(text: str) -> Iterator[NotationEdit]:
-    """An emoji that points at the text before it, or one after it."""
+    """Yield an emoji that points at the text before it, or one after it."""
     end = len(text)
     for sign in EMOJI:
         yield NotationEdit(((0, 0, f"{sign} "),), 2)
@@ -273,7 +273,7 @@ ONE_PER_TEXT = frozenset(["markup", "emoji"])  # one per text, since a second on
 
 
 def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:
-    """Choose edits of this kind that change so many characters, outside addresses and code; None if impossible.
+    """Choose edits of this kind that change so many characters, outside addresses and code, or None if impossible.
 
     >>> from random import Random
     >>> choose_notation_edits("A café", "accents", 1, Random(0))
@@ -297,7 +297,7 @@ def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple
 
 @lru_cache(maxsize=16)  # sizes are tried in turn
 def _find_notation_edits(text: str, kind: str) -> tuple[NotationEdit, ...]:
-    """The possible edits of this kind in a text, outside addresses and code."""
+    """Return the possible edits of this kind in a text, outside addresses and code."""
     taken = find_unedited_spans(text)
     return tuple(
         unit

@@ -28,7 +28,7 @@ NUMBER = re.compile(r"[$€£#]?(\d[\d,]*)")
 
 
 def choose_article(word: str, *, capitals: bool = False) -> str:
-    """The article before a word, in lower case; in a text all in `capitals` no word is an acronym.
+    """Return the article before a word, in lower case; in a text all in `capitals` no word is an acronym.
 
     >>> [choose_article(w) for w in ("hour", "university", "European", "one-off", "umbrella", "unimportant", "hero")]
     ['an', 'a', 'a', 'a', 'an', 'an', 'a']
@@ -48,7 +48,7 @@ def choose_article(word: str, *, capitals: bool = False) -> str:
 
 
 def _number_starts_with_vowel_sound(digits: str) -> bool:
-    """Whether a number begins with eight, or with eleven or eighteen as a separate word."""
+    """Return whether a number begins with eight, or with eleven or eighteen as a separate word."""
     if digits[0] == "8":
         return True
     groups = digits.split(",")
@@ -58,7 +58,7 @@ def _number_starts_with_vowel_sound(digits: str) -> bool:
 
 
 def _is_spelled_out(word: str, letters: str) -> bool:
-    """Whether letters are spelled out: a single capital (X-ray, U.S.), or capitals that do not form a word."""
+    """Return whether letters are spelled out: a single capital (X-ray, U.S.), or capitals that do not form a word."""
     if len(letters) == 1:
         return letters.isupper() and len(word) > 1
     head = re.match(r"[A-Z]+(?=s?(?:$|[^A-Za-z]))", word)
@@ -84,7 +84,8 @@ def _word_starts_with_vowel_sound(word: str) -> bool:
 
 
 def correct_articles(tokens: Sequence[str], *, changed: Collection[int] | None = None) -> dict[int, str]:
-    """The articles that have to change: the position of each a or an that does not fit its next word -> the other form.
+    """Return the articles that have to change: the position of each a or an that does not fit its next word -> the
+    other form.
 
     The next word may follow an opening quote or bracket. `changed` are the positions of replaced words; articles
     elsewhere stay as written. The case of the article is kept.
@@ -119,7 +120,9 @@ Words = Mapping[int, str]  # position of a token -> the new word
 
 
 def inflect_for_token(parse: Parse, at: int, lemma: str) -> str | None:
-    """The lemma in the form of the word at `at`, or None if it has no such form or the sentence contains it already."""
+    """Return the lemma in the form of the word at `at`, or None if it has no such form or the sentence contains it
+    already.
+    """
     tag, old, lower = parse.tags[at], parse.words[at], parse.lowers[at]
     if not has_form_of_tag(lower, parse.lower_lemmas[at], tag):
         return None
@@ -128,7 +131,7 @@ def inflect_for_token(parse: Parse, at: int, lemma: str) -> str | None:
 
 
 def replace_words(english: English, parse: Parse, words: Words) -> Replacement | None:
-    """The edits for these words, and the new text; None if the words have other tags there.
+    """Return the edits for these words, and the new text, or None if the words have other tags there.
 
     Raises MissingParses until the tagger has run. The result is cached, since levels, seeds and generators repeat it.
     """
@@ -148,7 +151,7 @@ def replace_words(english: English, parse: Parse, words: Words) -> Replacement |
 
 
 def make_replacement_edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
-    """The edits for `words`, including a changed article before them, also before an opening quote."""
+    """Return the edits for `words`, including a changed article before them, also before an opening quote."""
     placed = words
     for at in words:
         if at and parse.lowers[at - 1] in BEFORE:
@@ -159,7 +162,7 @@ def make_replacement_edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
 
 
 def _find_tag_windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:
-    """The windows of tokens that determine the tags of these words; overlapping windows are merged."""
+    """Return the windows of tokens that determine the tags of these words; overlapping windows are merged."""
     result: list[Window] = []
     for at in sorted(words):
         first, after = _find_tag_window(parse, at, reach)
@@ -171,7 +174,7 @@ def _find_tag_windows(parse: Parse, words: Words, reach: int | None) -> list[Win
 
 
 def _find_tag_window(parse: Parse, at: int, reach: int | None) -> Window:
-    """The window of tokens that determines a token's tag, bounded by blanks; otherwise the whole text.
+    """Return the window of tokens that determines a token's tag, bounded by blanks; otherwise the whole text.
 
     The tokenizer works between blanks, so it finds the same tokens in the window alone.
     """
@@ -186,7 +189,7 @@ def _find_tag_window(parse: Parse, at: int, reach: int | None) -> Window:
 
 
 def _follows_single_blank(parse: Parse, at: int) -> bool:
-    """Whether a single blank separates a token from the one before it; also at the text's beginning and end."""
+    """Return whether a single blank separates a token from the one before it; also at the text's beginning and end."""
     if at in (0, len(parse)):
         return True
     between = parse.text[parse.ends[at - 1] : parse.starts[at]]
@@ -194,7 +197,7 @@ def _follows_single_blank(parse: Parse, at: int) -> bool:
 
 
 def _edit_window(parse: Parse, window: Window, change: Sequence[Edit]) -> str:
-    """The text of a window with the edits inside it."""
+    """Return the text of a window with the edits inside it."""
     start = parse.starts[window[0]] if window[0] else 0
     end = parse.ends[window[1] - 1] if window[1] < len(parse) else len(parse.text)
     inside = (Edit(e.start - start, e.end - start, e.text) for e in change if start <= e.start and e.end <= end)
@@ -202,7 +205,7 @@ def _edit_window(parse: Parse, window: Window, change: Sequence[Edit]) -> str:
 
 
 def _keeps_tags(parse: Parse, words: Words, window: Window, tagged: Tagged) -> bool:
-    """Whether the new words of a window have the tags of the old ones, and its other tokens are unchanged.
+    """Return whether the new words of a window have the tags of the old ones, and its other tokens are unchanged.
 
     "more expensive" has the tags of a comparative adverb and a plain adjective.
     """
@@ -219,5 +222,5 @@ def _keeps_tags(parse: Parse, words: Words, window: Window, tagged: Tagged) -> b
 
 
 def _count_added_tokens(words: Words, first: int, after: int) -> int:
-    """The number of tokens that the new words add in a part of the text."""
+    """Return the number of tokens that the new words add in a part of the text."""
     return sum(word.count(" ") for at, word in words.items() if first <= at < after)

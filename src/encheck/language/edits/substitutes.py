@@ -40,7 +40,7 @@ class TableRow(NamedTuple):
 
 @cache
 def load_table_rows() -> tuple[TableRow, ...]:
-    """All rows; for each word, the best first."""
+    """Return all rows; for each word, the best first."""
     lines = (line.split("\t") for line in TABLE.read_text("utf-8").splitlines() if line and not line.startswith("#"))
     return tuple(
         TableRow(cast("Pos", pos), lemma, relation, other, frozenset(flags.split(",")) - {NO_CONDITIONS})
@@ -50,12 +50,12 @@ def load_table_rows() -> tuple[TableRow, ...]:
 
 @cache
 def lemmas_with_substitutes(pos: Pos) -> frozenset[str]:
-    """The lemmas of a part of speech that have a row."""
+    """Return the lemmas of a part of speech that have a row."""
     return frozenset(row.lemma for row in load_table_rows() if row.pos == pos)
 
 
 def hash_table() -> str:
-    """A hash of the table, for the record of a run."""
+    """Return a hash of the table, for the record of a run."""
     return content_hash(TABLE.read_text("utf-8"))
 
 
@@ -116,7 +116,7 @@ class ReplaceableTokens(NamedTuple):
 
 
 def cached_replaceable_tokens(parse: Parse) -> ReplaceableTokens:
-    """The tokens that may be replaced, cached per parse."""
+    """Return the tokens that may be replaced, cached per parse."""
     if parse.replaceable_tokens is None:
         object.__setattr__(parse, "replaceable_tokens", find_replaceable_tokens(parse))
     result: ReplaceableTokens = parse.replaceable_tokens
@@ -124,7 +124,7 @@ def cached_replaceable_tokens(parse: Parse) -> ReplaceableTokens:
 
 
 def find_replaceable_tokens(parse: Parse) -> ReplaceableTokens:
-    """The tokens that may be replaced.
+    """Return the tokens that may be replaced.
 
     Not replaced are words on which tagger and parser disagree, or whose ending does not fit their tag; words in names,
     fixed expressions and phrasal verbs; words joined to a neighbour, in capitals or mixed case; adjectives in the place
@@ -159,7 +159,7 @@ def _lemmas_by_tag() -> Mapping[str, frozenset[str]]:
 
 
 def _is_ordinary_word(parse: Parse, at: int) -> bool:
-    """Whether the token is written as an ordinary word, in the form of its tag, and used as one."""
+    """Return whether the token is written as an ordinary word, in the form of its tag, and used as one."""
     tag, word, below, base = parse.tags[at], parse.words[at], parse.dependent_relations[at], parse.bases[at]
     pos = POS_OF_TAG[tag]
     if parse.pos[at] not in AGREE[pos] or parse.entities[at]:
@@ -178,7 +178,7 @@ def _is_ordinary_word(parse: Parse, at: int) -> bool:
 
 
 def _may_be_verb(parse: Parse, at: int) -> bool:
-    """Whether a plural noun is in the place of a verb: "She worries about it", "The nurse drinks coffee"."""
+    """Return whether a plural noun is in the place of a verb: "She worries about it", "The nurse drinks coffee"."""
     if parse.tags[at] != "NNS" or at == 0 or parse.tags[at - 1] not in SUBJECTS:
         return False
     if not parse.lowers[at].endswith("s") or parse.lower_lemmas[at] not in VERBAL:
@@ -188,7 +188,7 @@ def _may_be_verb(parse: Parse, at: int) -> bool:
 
 
 def _may_be_name(parse: Parse, at: int) -> bool:
-    """Whether a capitalised word that opens a sentence may be a name: a verb or another capital follows.
+    """Return whether a capitalised word that opens a sentence may be a name: a verb or another capital follows.
 
     "Smart believes", "Best Buy". A later occurrence with a capital also indicates a name.
     """
@@ -203,7 +203,7 @@ def _may_be_name(parse: Parse, at: int) -> bool:
 
 
 def has_form_of_tag(word: str, lemma: str, tag: str) -> bool:
-    """Whether a verb or adjective has the form of its tag: "allege" is not VBZ and "rose" not VBN."""
+    """Return whether a verb or adjective has the form of its tag: "allege" is not VBZ and "rose" not VBN."""
     if tag in ("VB", "VBP", "JJ"):
         return word == lemma
     if tag in PAST:
@@ -212,7 +212,7 @@ def has_form_of_tag(word: str, lemma: str, tag: str) -> bool:
 
 
 def _is_joined_to_neighbour(parse: Parse, at: int) -> bool:
-    """Whether the word is joined to another word: well-known, and/or, don't."""
+    """Return whether the word is joined to another word: well-known, and/or, don't."""
     text, start, end = parse.text, parse.starts[at], parse.ends[at]
     if text[start - 1 : start] == " " == text[end : end + 1]:
         return False
@@ -230,7 +230,7 @@ class Expressions:
         self._beside = _ExpressionNeighbours(self._known)
 
     def contain(self, parse: Parse, at: int) -> bool:
-        """Whether the token is part of an expression, by words or lemmas."""
+        """Return whether the token is part of an expression, by words or lemmas."""
         words, lemmas = parse.lowers, parse.lower_lemmas
         for column in (words, lemmas):
             beside = self._beside[column[at]]
@@ -307,7 +307,7 @@ Options = tuple[SubstituteOption, ...]  # the best first
 
 @cache
 def load_substitutes() -> dict[Key, tuple[Substitute, ...]]:
-    """(part of speech, lemma) -> substitutes, the best first."""
+    """Return (part of speech, lemma) -> substitutes, the best first."""
     result: dict[Key, list[Substitute]] = {}
     for row in load_table_rows():
         result.setdefault((row.pos, row.lemma), []).append(Substitute(row.other, row.relation, row.flags))
@@ -347,7 +347,7 @@ class Substitutes:
         return self._why[key]
 
     def opposites_and_synonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """The word, all its opposites, and their synonyms."""
+        """Return the word, all its opposites, and their synonyms."""
         if (lemma, pos) not in self._opposed:
             direct = [s.lemma for s in self.find(lemma, pos, ANTONYM)]
             same = (s.lemma for other in direct for s in self.find(other, pos, SYNONYM))
@@ -355,7 +355,7 @@ class Substitutes:
         return self._opposed[lemma, pos]
 
     def synonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """All synonyms of the word."""
+        """Return all synonyms of the word."""
         if (lemma, pos) not in self._alike:
             self._alike[lemma, pos] = frozenset(s.lemma for s in self.find(lemma, pos, SYNONYM))
         return self._alike[lemma, pos]
@@ -373,7 +373,7 @@ class Substitutes:
         return self._by_key[key]
 
     def _shared_sense_number(self, lemma: str, pos: Pos, substitute: Substitute) -> int:
-        """The number of the lexicon's first sense with both words, from 1; 0 if there is none."""
+        """Return the number of the lexicon's first sense with both words, from 1; 0 if there is none."""
         if substitute.relation not in (SYNONYM, ANTONYM):
             return 0
         for number, sense in enumerate(self.lexicon.senses(lemma, pos), 1):
@@ -383,7 +383,7 @@ class Substitutes:
         return 0
 
     def _is_common(self, lemma: str, pos: Pos) -> bool:
-        """Whether it is neither a stop word nor a light verb nor rare; adverbs and unknown words have no counts."""
+        """Return whether the lemma is common: no stop word, no light verb, and not rare."""
         if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
             return False
         return pos == "r" or self.lexicon.frequency(lemma, pos) >= MIN_ZIPF

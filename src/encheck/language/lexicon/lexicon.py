@@ -67,7 +67,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Antonym:
-    """An antonym in its sense; not `direct` if only the heads of the two are antonyms."""
+    """An antonym in its sense. `direct` is False if only the heads of the two adjectives are antonyms."""
 
     lemma: str
     sense: str
@@ -104,16 +104,16 @@ class TreebankCounts:
         )
 
     def lemma(self, lemma: str, pos: str) -> int:
-        """The count of the lemma."""
+        """Return the count of the lemma."""
         return self._lemmas.get(lemma.lower(), {}).get(pos, 0)
 
     def form(self, word: str, upos: str | None = None) -> int:
-        """The count of the form, with this universal tag or any."""
+        """Return the count of the form, with this universal tag or any."""
         counts = self.forms.get(word.lower(), {})
         return sum(counts.values()) if upos is None else counts.get(upos, 0)
 
     def words_with(self, tagged: int) -> float:
-        """The running text behind the treebank and so many words tagged by WordNet, in words.
+        """Return the running text behind the treebank and so many words tagged by WordNet, in words.
 
         WordNet tagged only open classes, so its share is estimated from the treebank.
         """
@@ -141,42 +141,42 @@ class Lexicon(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """The lexicon's release and a hash of its files, for the record."""
+        """Return the lexicon's release and a hash of its files, for the record."""
 
     @abstractmethod
     def lemmas(self, pos: Pos) -> tuple[str, ...]:
-        """All lemmas of a part of speech in lower case, sorted."""
+        """Return all lemmas of a part of speech in lower case, sorted."""
 
     @abstractmethod
     def _senses_of_lemma(self, lemma: str, pos: Pos) -> Sequence[Any]:
-        """The lemma in each of its senses, in order."""
+        """Return the lemma in each of its senses, in order."""
 
     @abstractmethod
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
-        """The senses of a lemma, the most frequent first; no inflected form is looked up, case is ignored."""
+        """Return the senses of a lemma, the most frequent first; no inflected form is looked up, case is ignored."""
 
     @abstractmethod
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
-        """The antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
+        """Return the antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
 
     @abstractmethod
     def members(self, sense: str) -> tuple[str, ...]:
-        """The words of the synset with this id."""
+        """Return the words of the synset with this id."""
 
     @abstractmethod
     def similar(self, sense: str) -> tuple[str, ...]:
-        """The ids of the heads of a satellite adjective, sorted."""
+        """Return the ids of the heads of a satellite adjective, sorted."""
 
     @abstractmethod
     def hypernyms(self, sense: str) -> tuple[str, ...]:
-        """The ids of the hypernyms of a noun or verb, sorted."""
+        """Return the ids of the hypernyms of a noun or verb, sorted."""
 
     @abstractmethod
     def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The base forms of an irregular form in WordNet's list, even if they are not lemmas."""
+        """Return the base forms of an irregular form in WordNet's list, even if they are not lemmas."""
 
     def base_forms(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The possible lemmas of a form, by WordNet's list of irregular forms and its rules.
+        """Return the possible lemmas of a form, by WordNet's list of irregular forms and its rules.
 
         Endings are used only without an irregular form (https://wordnet.princeton.edu/documentation/morphy7wn, for
         single words, as NLTK implements it).
@@ -187,27 +187,27 @@ class Lexicon(ABC):
         return tuple(lemma for lemma in candidates if self._senses_of_lemma(lemma, pos))
 
     def count(self, lemma: str, pos: Pos) -> int:
-        """The count of the lemma in WordNet's tags and the treebank together."""
+        """Return the count of the lemma in WordNet's tags and the treebank together."""
         return sum(s.count for s in self.senses(lemma, pos)) + self.treebank.lemma(lemma, pos)
 
     def frequency(self, lemma: str, pos: Pos) -> float:
-        """The frequency of the lemma on the Zipf scale."""
+        """Return the frequency of the lemma on the Zipf scale."""
         known = self._frequency.get((lemma, pos))
         if known is None:
             known = self._frequency[lemma, pos] = zipf_frequency(self.count(lemma, pos), self.words)
         return known
 
     def word_count(self, word: str, upos: str | None = None) -> int:
-        """The treebank's count of this form, with this universal tag or any; case is ignored."""
+        """Return the treebank's count of this form, with this universal tag or any; case is ignored."""
         return self.treebank.form(word, upos)
 
     def word_frequency(self, word: str) -> float:
-        """The frequency of this form on the Zipf scale, in the treebank only."""
+        """Return the frequency of this form on the Zipf scale, in the treebank only."""
         return zipf_frequency(self.treebank.form(word), self.treebank.words)
 
 
 def part_of_speech(kind: str) -> Pos:
-    """The part of speech of a kind of synset: satellite adjectives ("s") are adjectives."""
+    """Return the part of speech of a kind of synset: satellite adjectives ("s") are adjectives."""
     return "a" if kind == "s" else cast("Pos", kind)
 
 
@@ -235,7 +235,9 @@ BROKEN = (OSError, ValueError, LookupError, EOFError, NotImplementedError, BadZi
 
 
 def split_into_byte_planes(values: Sequence[int] | Ints) -> Bytes:
-    """Integers as an array (bytes, n), lowest byte first, which compresses far better than interleaved bytes.
+    """Return integers as an array of shape [bytes, n], lowest byte first.
+
+    This compresses far better than interleaved bytes.
 
     >>> split_into_byte_planes([3, 70000]).shape
     (3, 2)
@@ -248,7 +250,7 @@ def split_into_byte_planes(values: Sequence[int] | Ints) -> Bytes:
 
 
 def join_byte_planes(array: Bytes) -> Ints:
-    """The integers from `split_into_byte_planes`."""
+    """Return the integers from `split_into_byte_planes`."""
     numbers = np.zeros(array.shape[1], np.int32)
     for i, plane in enumerate(array):
         numbers |= plane.astype(np.int32) << (8 * i)
@@ -256,7 +258,7 @@ def join_byte_planes(array: Bytes) -> Ints:
 
 
 def text_to_bytes(text: str) -> Bytes:
-    """A text as an array of its UTF-8 bytes."""
+    """Return a text as an array of its UTF-8 bytes."""
     return np.frombuffer(text.encode("utf-8"), np.uint8)
 
 
@@ -274,7 +276,7 @@ class ArrayFile:
         return DataError(f"{self._path} is not a lexicon file ({error}); lab/recipes/build_lexicon.py makes one")
 
     def small_integers(self, name: str) -> Bytes:
-        """An array of small numbers."""
+        """Return an array of small numbers."""
         try:
             array: Bytes = self._file[name]
         except BROKEN as error:
@@ -282,11 +284,11 @@ class ArrayFile:
         return array
 
     def integers(self, name: str) -> Ints:
-        """An array of integers."""
+        """Return an array of integers."""
         return join_byte_planes(self.small_integers(name))
 
     def text(self, name: str) -> str:
-        """A text."""
+        """Return a text."""
         return self.small_integers(name).tobytes().decode("utf-8")
 
 
@@ -324,11 +326,11 @@ class EmbeddedLexicon(Lexicon):
     @cache
     @without_collection()
     def shared() -> EmbeddedLexicon:
-        """The packaged lexicon, opened once per process."""
+        """Return the packaged lexicon, opened once per process."""
         return EmbeddedLexicon(Path(str(resources.files("encheck.language.lexicon") / "lexicon.npz")))
 
     def _senses_of_lemma(self, lemma: str, pos: Pos) -> list[int]:
-        """The rows of a lemma in sense order, including both rows of a synset that has it in two cases."""
+        """Return the rows of a lemma in sense order, including both rows of a synset that has it in two cases."""
         group = self._groups.get(lemma.lower())
         if group is None:
             return []
@@ -343,13 +345,13 @@ class EmbeddedLexicon(Lexicon):
         return f"embedded {self.release} {hashlib.sha256(self._file.read_bytes()).hexdigest()[:16]}"
 
     def lemmas(self, pos: Pos) -> tuple[str, ...]:
-        """All lemmas of a part of speech in lower case, sorted."""
+        """Return all lemmas of a part of speech in lower case, sorted."""
         names, start = list(self._groups), PARTS.index(pos) * len(self._groups)
         low, high = self._keys.searchsorted(np.array((start, start + len(names)), np.int32))
         return tuple(sorted(names[key - start] for key in np.unique(self._keys[low:high])))
 
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
-        """The senses of a lemma, the most frequent first."""
+        """Return the senses of a lemma, the most frequent first."""
         result = self._senses.get((lemma, pos))
         if result is None:
             first: dict[int, int] = {}
@@ -380,7 +382,7 @@ class EmbeddedLexicon(Lexicon):
         return tuple(self._names[i] for i in self._members[rows])
 
     def _synset(self, sense: str) -> int:
-        """The number of the synset with this id; -1 if there is none."""
+        """Return the number of the synset with this id; -1 if there is none."""
         lemma, _, rest = sense.rpartition(".")[0].rpartition(".")
         rows = self._senses_of_lemma(lemma, part_of_speech(rest)) if rest in KINDS else []
         return next((int(self._synset_of[r]) for r in rows if self._id(int(self._synset_of[r])) == sense), -1)
@@ -393,17 +395,17 @@ class EmbeddedLexicon(Lexicon):
 
     @cached_property
     def _opposed(self) -> dict[int, list[int]]:
-        """Row -> rows."""
+        """The rows of antonyms, by row."""
         return _group_targets_by_source(*np.split(self._arrays.integers("antonyms"), 2))
 
     @cached_property
     def _links(self) -> dict[str, dict[int, list[int]]]:
-        """Kind of link -> synset -> synsets."""
+        """The linked synsets, by kind of link and synset."""
         halves = {name: np.split(self._arrays.integers(name), 2) for name in ("similar", "hypernyms")}
         return {name: _group_targets_by_source(np.cumsum(steps), targets) for name, (steps, targets) in halves.items()}
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
-        """The antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
+        """Return the antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
         key = lemma, pos, sense.id, indirect
         result = self._antonyms.get(key)
         if result is None:
@@ -420,16 +422,16 @@ class EmbeddedLexicon(Lexicon):
         return result
 
     def members(self, sense: str) -> tuple[str, ...]:
-        """The words of the synset with this id."""
+        """Return the words of the synset with this id."""
         synset = self._synset(sense)
         return self._words(synset) if synset >= 0 else ()
 
     def similar(self, sense: str) -> tuple[str, ...]:
-        """The ids of the heads of a satellite adjective, sorted."""
+        """Return the ids of the heads of a satellite adjective, sorted."""
         return self._linked_ids("similar", sense)
 
     def hypernyms(self, sense: str) -> tuple[str, ...]:
-        """The ids of the hypernyms of a noun or verb, sorted."""
+        """Return the ids of the hypernyms of a noun or verb, sorted."""
         return self._linked_ids("hypernyms", sense)
 
     def _linked_ids(self, name: str, sense: str) -> tuple[str, ...]:
@@ -441,7 +443,7 @@ class EmbeddedLexicon(Lexicon):
         return {(pos, form): tuple(bases) for pos, form, *bases in rows}
 
     def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The base forms of an irregular form in WordNet's list, even if they are not lemmas."""
+        """Return the base forms of an irregular form in WordNet's list, even if they are not lemmas."""
         return self._exceptions.get((pos, form.lower()), ())
 
     @cached_property

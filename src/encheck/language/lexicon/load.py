@@ -33,7 +33,7 @@ LEXICOGRAPHER_FILES = 45
 
 
 def load_nltk_wordnet() -> Any:
-    """The reader of nltk.corpus.wordnet; DataError if nltk_data does not have it."""
+    """Return the reader of nltk.corpus.wordnet. Raise DataError if nltk_data does not have it."""
     import_nltk()
     from nltk.corpus import wordnet
 
@@ -49,7 +49,7 @@ def load_nltk_wordnet() -> Any:
 
 
 def open_wordnet_folder(path: Path) -> Any:
-    """A reader of WordNet's files in a folder, as Debian's wordnet-base installs them in /usr/share/wordnet.
+    """Return a reader of WordNet's files in a folder, as Debian's wordnet-base installs them in /usr/share/wordnet.
 
     NLTK (3.10 and later) reads only from the folders of nltk.data.path, so this folder is added to them.
     """
@@ -58,7 +58,7 @@ def open_wordnet_folder(path: Path) -> Any:
 
     class Reader(WordNetCorpusReader):  # type: ignore[misc]
         def open(self, file: str) -> Any:
-            """A file of the folder; numbers replace the names of topics, which Debian leaves out."""
+            """Return a file of the folder; numbers replace the names of topics, which Debian leaves out."""
             if file == "lexnames" and not (path / file).is_file():
                 return io.StringIO("".join(f"{i:02d}\t{i:02d}\t0\n" for i in range(LEXICOGRAPHER_FILES)))
             return super().open(file)
@@ -96,7 +96,7 @@ class NltkLexicon(Lexicon):
         return f"nltk {self.release} {digest.hexdigest()[:16]} (NLTK {import_nltk().__version__})"
 
     def lemmas(self, pos: Pos) -> tuple[str, ...]:
-        """All lemmas of a part of speech in lower case, sorted."""
+        """Return all lemmas of a part of speech in lower case, sorted."""
         return tuple(sorted(set(self._wordnet.all_lemma_names(pos))))
 
     def _senses_of_lemma(self, lemma: str, pos: Pos) -> list[Any]:
@@ -105,7 +105,7 @@ class NltkLexicon(Lexicon):
         return result
 
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
-        """The senses of a lemma, the most frequent first."""
+        """Return the senses of a lemma, the most frequent first."""
         result = self._senses.get((lemma, pos))
         if result is None:
             first: dict[int, Any] = {}
@@ -128,7 +128,7 @@ class NltkLexicon(Lexicon):
         )
 
     def _id(self, synset: Any) -> str:
-        """The id by WordNet's own number of the sense; NLTK 3.10 and later numbers satellites separately."""
+        """Return the id by WordNet's own number of the sense; NLTK 3.10 and later numbers satellites separately."""
         name, kind = synset.lemma_names()[0].lower(), synset.pos()
         known = self._ids.get((kind, synset.offset()))
         if known is not None:
@@ -139,7 +139,7 @@ class NltkLexicon(Lexicon):
         return sense_id
 
     def _synset(self, sense: str) -> Any | None:
-        """The synset with this id."""
+        """Return the synset with this id."""
         if sense not in self._synsets and sense.count(".") >= 2:
             lemma, kind, _ = sense.rsplit(".", 2)
             if kind in ("n", "v", "a", "r", "s"):
@@ -147,7 +147,7 @@ class NltkLexicon(Lexicon):
         return self._synsets.get(sense)
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
-        """The antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
+        """Return the antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
         synset = self._synset(sense.id)
         own = [] if synset is None else [each for each in self._senses_of_lemma(lemma, pos) if each.synset() == synset]
         result = [self._make_antonym(o, direct=True) for each in own for o in each.antonyms()]
@@ -160,16 +160,16 @@ class NltkLexicon(Lexicon):
         return Antonym(lemma.name(), self._id(lemma.synset()), direct)
 
     def members(self, sense: str) -> tuple[str, ...]:
-        """The words of the synset with this id."""
+        """Return the words of the synset with this id."""
         synset = self._synset(sense)
         return () if synset is None else tuple(synset.lemma_names())
 
     def similar(self, sense: str) -> tuple[str, ...]:
-        """The ids of the heads of a satellite adjective, sorted."""
+        """Return the ids of the heads of a satellite adjective, sorted."""
         return self._linked_ids(sense, "similar_tos") if ".s." in sense else ()
 
     def hypernyms(self, sense: str) -> tuple[str, ...]:
-        """The ids of the hypernyms of a noun or verb, sorted."""
+        """Return the ids of the hypernyms of a noun or verb, sorted."""
         return self._linked_ids(sense, "hypernyms")
 
     def _linked_ids(self, sense: str, relation: str) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ class NltkLexicon(Lexicon):
         return () if synset is None else tuple(sorted(self._id(other) for other in getattr(synset, relation)()))
 
     def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The base forms of an irregular form in WordNet's list, even if they are not lemmas."""
+        """Return the base forms of an irregular form in WordNet's list, even if they are not lemmas."""
         return tuple(self._wordnet._exception_map[pos].get(form.lower(), ()))
 
     @property
@@ -198,9 +198,10 @@ NAMES = ("embedded", "nltk")
 
 @cache
 def load_lexicon(name: str = "embedded") -> Lexicon:
-    """The lexicon of this name: "embedded", "nltk", or the path of a folder with WordNet's files.
+    """Return the lexicon of this name: "embedded", "nltk", or the path of a folder with WordNet's files.
 
-    Opened once per process. UsageError for an unknown name; DataError if the files are missing or not WordNet's.
+    Opened once per process. Raise UsageError for an unknown name. Raise DataError if the files are missing or not
+    WordNet's.
 
     >>> [s.id for s in load_lexicon().senses("garden", "n")]
     ['garden.n.01', 'garden.n.02', 'garden.n.03']

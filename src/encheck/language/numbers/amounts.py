@@ -78,7 +78,7 @@ LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # for money; elsewh
 
 
 def read_cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A count in digits, or a number that labels something ("chapter 5")."""
+    """Read a count in digits, or a number that labels something ("chapter 5")."""
     value, style = parse_digits(match["number"])
     if (
         spot.word_before() in LABELS
@@ -111,12 +111,12 @@ def read_cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _is_abbreviated(word: str) -> bool:
-    """Whether a word is a unit's sign or abbreviation, which needs a number in digits before it."""
+    """Return whether a word is a unit's sign or abbreviation, which needs a number in digits before it."""
     return word in UNIT_SIGNS or (word[:1].isalpha() and not word.replace("-", "").replace("'", "").isalpha())
 
 
 def _read_single_thing(spot: NumberPlace) -> MentionOrReason:
-    """A single thing with its noun, whose form depends on the number: "1 month", "2 months"."""
+    """Return a single thing with its noun, whose form depends on the number: "1 month", "2 months"."""
     at = spot.after
     if spot.noun != at or spot.parse.tags[at] != "NN" or spot.parse.bases[at] in ("nsubj", "compound", "nmod:poss"):
         return NO_PLURAL
@@ -149,7 +149,7 @@ def _nearby_values(
 
 
 def _why_not_count(style: NumberStyle, spot: NumberPlace) -> str:
-    """Why a number in digits is not a count; empty if it may be one."""
+    """Return why a number in digits is not a count, or "" if it may be one."""
     is_rupees = spot.word_before() in (".", ":") and spot.word_before(2) == "rs"
     if style.scale.strip() in LETTERS or spot.word_after() in UNITS_AFTER or is_rupees:
         return NO_OTHER
@@ -189,7 +189,7 @@ def _why_not_count(style: NumberStyle, spot: NumberPlace) -> str:
 
 
 def _follows_name(spot: NumberPlace) -> bool:
-    """Whether a capitalised word inside a sentence is right before it: "Windows 10", "iPhone 6"."""
+    """Return whether a capitalised word inside a sentence is right before it: "Windows 10", "iPhone 6"."""
     at = spot.first - 1
     word = spot.parse.words[at] if at >= 0 else ""
     if word.islower() or not word[:1].isalpha() or spot.parse.ends[at] + 1 < spot.start:
@@ -211,7 +211,7 @@ def _read_label(value: Fraction, style: NumberStyle, spot: NumberPlace) -> Menti
 
 
 def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A count in words."""
+    """Read a count in words."""
     text = match["number"]
     value = value_of_number_words(text)
     if (
@@ -250,7 +250,7 @@ def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
 
 
 def read_dozens(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """Dozens: "two dozen eggs"."""
+    """Read dozens: "two dozen eggs"."""
     count = value_of_number_words(match["number"])
     if count is None or spot.word_after() == "of":
         return None
@@ -268,7 +268,7 @@ def read_dozens(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_percentage(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A percentage: its sign or its word, in digits or words."""
+    """Read a percentage: its sign or its word, in digits or words."""
     text = match["number"]
     if text[0].isalpha():
         count = value_of_number_words(text)
@@ -299,7 +299,7 @@ def read_percentage(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A fraction: 3/4, or two thirds."""
+    """Read a fraction: 3/4, or two thirds."""
     if match["below"]:
         upper, lower = int(match["above"]), int(match["below"])
     else:
@@ -333,7 +333,7 @@ def _nearby_fractions(value: Fraction, size: int) -> list[Fraction]:
 
 
 def read_number_and_a_half(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A number and a half: 2 1/2, 2½, two and a half."""
+    """Read a number and a half: 2 1/2, 2½, two and a half."""
     count = value_of_number_words(match["words"]) if match["words"] else Fraction(match["whole"])
     if count is None or count < 1:
         return None
@@ -355,7 +355,7 @@ def read_number_and_a_half(match: re.Match[str], spot: NumberPlace) -> MentionOr
 
 
 def read_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A range of counts or years: 10-15 people, 2003 to 2005."""
+    """Read a range of counts or years: 10-15 people, 2003 to 2005."""
     low, high = (int(match[name].replace(",", "")) for name in ("low", "high"))
     joint = match["joint"]
     years = all(len(match[name]) == 4 and 1500 <= int(match[name]) < 2100 for name in ("low", "high"))
@@ -384,7 +384,7 @@ def read_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_range_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A range of counts in words: six to seven years, two or three."""
+    """Read a range of counts in words: six to seven years, two or three."""
     low, high = (SMALL[match[name].lower()] for name in ("low", "high"))
     joint, capital = match["joint"], match[0][0].isupper()
     if not 0 < low < high or not spot.counts_many or spot.word_before() == "from":
@@ -419,7 +419,7 @@ def _nearby_ranges(low: int, high: int, size: int, *, is_or: bool = False) -> li
 
 
 def read_ordinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """An ordinal number before a noun: the third floor, the 21st century."""
+    """Read an ordinal number before a noun: the third floor, the 21st century."""
     text = match["number"]
     value = ORDINALS.get(text.lower()) or int(re.sub(r"\D", "", text) or 0)
     if not 2 <= value <= 99:
@@ -453,7 +453,7 @@ def read_ordinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A number joined to a noun: a 14-year-old boy, a 12-member board."""
+    """Read a number joined to a noun: a 14-year-old boy, a 12-member board."""
     text, tail = match["number"], match["tail"]
     value = value_of_number_words(text) if text[0].isalpha() else Fraction(text)
     if value is None or not 1 <= value <= MAX_COMPOUND or (value == 1 and text[0].isalpha()):
@@ -475,7 +475,7 @@ def read_compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A score: 3-2, recognised by a word of winning or losing before it."""
+    """Read a score: 3-2, recognised by a word of winning or losing before it."""
     low, high = int(match["low"]), int(match["high"])
     near = {spot.word_before(k) for k in range(1, 8)}
     if near.isdisjoint({"won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "defeated", "victory", "defeat",
@@ -495,7 +495,7 @@ def read_score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A version: version 2.1, v2.1, Python 3.11."""
+    """Read a version: version 2.1, v2.1, Python 3.11."""
     mark, number = match["mark"], match["version"]
     parts = tuple(map(int, number.split(".")))
 
@@ -520,7 +520,7 @@ def _nearby_versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]
 
 
 def read_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A number that names something: order #12345, ticket no. 77."""
+    """Read a number that names something: order #12345, ticket no. 77."""
     mark, digits = match["mark"] or "", match["digits"]
     if spot.word_before() not in CODED | {"no"} and not mark.strip():
         return None
@@ -537,7 +537,9 @@ def read_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _nearby_codes(digits: str, size: int) -> list[int]:
-    """Codes with the same number of digits: a different last digit, a different middle digit, all digits reversed."""
+    """Return codes of the same length: with another last digit, with another middle digit, and with all digits
+    reversed.
+    """
     value, places = int(digits), len(digits)
     reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
     result = [value + k for k in reach] + [value - k for k in reach]
@@ -545,7 +547,7 @@ def _nearby_codes(digits: str, size: int) -> list[int]:
 
 
 def read_product_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A product's code of capitals and digits: A320, A-320."""
+    """Read a product's code of capitals and digits: A320, A-320."""
     letters, dash, digits = match["letters"], match["dash"], match["digits"]
 
     def write(v: int, *, joined: str) -> str:

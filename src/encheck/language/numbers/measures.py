@@ -86,7 +86,7 @@ WORDY = frozenset(
 
 @cache
 def unit_names() -> dict[str, str]:
-    """Plural names of units in texts -> name in CLDR: babel's names and abbreviations, and ours."""
+    """Return plural name of a unit in texts -> name in CLDR, from babel's names and abbreviations and encheck's own."""
     result: dict[str, str] = {}
     for name in UNITS:
         for length in ("long", "short"):
@@ -99,7 +99,7 @@ def unit_names() -> dict[str, str]:
 
 @cache
 def unit_name(name: str, length: str) -> str:
-    """Babel's plural of a unit: "kilometers", or "km" for the length short.
+    """Return babel's plural of a unit: "kilometers", or "km" for the length short.
 
     >>> unit_name("length-kilometer", "long"), unit_name("length-kilometer", "short")
     ('kilometers', 'km')
@@ -111,14 +111,14 @@ def unit_name(name: str, length: str) -> str:
 
 @cache
 def singular_unit_name(name: str) -> str:
-    """Babel's singular of a unit."""
+    """Return babel's singular of a unit."""
     from babel.units import format_unit
 
     return format_unit(1, name, length="long", locale=LOCALE).removeprefix("1").strip()
 
 
 def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
+    """Read a number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
     text, gap, word = match["number"], match["gap"], match["unit"]
     name = unit_names()[word]
     count = value_of_number_words(text) if text[0].isalpha() else None
@@ -149,7 +149,7 @@ def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _forms_before_noun(style: NumberStyle, word: str, name: str) -> list[NumberForm]:
-    """Before a noun: "2-mm", "2-millimeter"."""
+    """Return the forms before a noun: "2-mm", "2-millimeter"."""
     single = singular_unit_name(name)
     return [NumberForm("hyphen", lambda v: f"{style.write(v)}-{word}")] + (
         [NumberForm("unit in full", lambda v: f"{style.write(v)}-{single}")] if single != word else []
@@ -185,7 +185,7 @@ def _write_with_unit(write: Write, long: str, value: Fraction) -> str:
 
 
 def _is_natural_in_smaller_unit(value: Fraction, name: str, spot: NumberPlace, *, is_wordy: bool) -> bool:
-    """Whether the amount is also natural in the smaller unit."""
+    """Return whether the amount is also natural in the smaller unit."""
     kind = UNITS[name]
     if (
         value > kind.most
@@ -213,7 +213,7 @@ def _make_smaller_unit_writer(name: str, word: str) -> Write:
 
 
 def read_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """An amount of money with its sign: $40, £2.5m."""
+    """Read an amount of money with its sign: $40, £2.5m."""
     value, style = parse_digits(match["number"])
     is_coded = spot.previous_word.isupper() and len(spot.previous_word) <= 3 and spot.previous_word != "I"
     if is_coded or spot.word_after() in SAID.values():
@@ -240,7 +240,7 @@ def read_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _money_in_words(value: Fraction, style: NumberStyle, currency: str) -> list[NumberForm]:
-    """The amount in words."""
+    """Return the amount in words."""
     if style.decimals == 2 and not style.scale and value < MAX_DOLLARS_AND_CENTS:
         return [NumberForm("words", partial(_dollars_and_cents, currency))]
     words = None if style.decimals else make_spoken_writer(value, style)
@@ -250,7 +250,7 @@ def _money_in_words(value: Fraction, style: NumberStyle, currency: str) -> list[
 def _money_before_noun(
     value: Fraction, style: NumberStyle, spot: NumberPlace, before: str, currency: str
 ) -> list[NumberForm]:
-    """Before a noun: "a $40.00 ticket", "a USD 4.50 ticket"."""
+    """Return the forms before a noun: "a $40.00 ticket", "a USD 4.50 ticket"."""
     if style.scale:
         return []
     if style.decimals:
@@ -260,7 +260,7 @@ def _money_before_noun(
 
 
 def read_money_with_sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """An amount with its sign after it: 50 $, 20€."""
+    """Read an amount with its sign after it: 50 $, 20€."""
     value, style = parse_digits(match["number"])
     sign, gap = match["sign"], match["gap"]
 
@@ -274,7 +274,7 @@ def read_money_with_sign_behind(match: re.Match[str], spot: NumberPlace) -> Ment
 
 
 def _dollars_and_cents(currency: str, value: Fraction) -> str:
-    """Dollars and cents in words: "four dollars and fifty cents"; ValueError if either is zero."""
+    """Return dollars and cents in words: "four dollars and fifty cents". Raise ValueError if either is zero."""
     large, small = divmod(value * 100, 100)
     if large < 2 or small < 2:
         raise ValueError(f"{value} is not said in two parts")
@@ -298,7 +298,7 @@ def _make_money_mention(
 
 
 def read_named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """Money by its name: 5 dollars, two million euros."""
+    """Read an amount of money with the currency's name: 5 dollars, two million euros."""
     text, word = match["number"], match["name"]
     count = value_of_number_words(text) if text[0].isalpha() else None
     value, style = (count, NumberStyle()) if count is not None else parse_digits(text)

@@ -58,7 +58,7 @@ class NumberPlace:
         return bisect_left(self.parse.starts, self.end)
 
     def word_before(self, count: int = 1) -> str:
-        """The word so many tokens before, in lower case; "" if there is none."""
+        """Return the word so many tokens before, in lower case; "" if there is none."""
         at = self.first - count
         return self.parse.lowers[at] if at >= 0 else ""
 
@@ -68,17 +68,17 @@ class NumberPlace:
         return self.parse.words[self.first - 1] if self.first > 0 else ""
 
     def word_after(self, count: int = 1) -> str:
-        """The word so many tokens after it, in lower case; "" if there is none."""
+        """Return the word so many tokens after it, in lower case; "" if there is none."""
         at = self.after + count - 1
         return self.parse.lowers[at] if at < len(self.parse) else ""
 
     def pos_after(self, count: int = 1) -> str:
-        """The universal part of speech of that word; "" if there is none."""
+        """Return the universal part of speech of that word; "" if there is none."""
         at = self.after + count - 1
         return self.parse.pos[at] if at < len(self.parse) else ""
 
     def tag_after(self, count: int = 1) -> str:
-        """The tag of that word; "" if there is none."""
+        """Return the tag of that word; "" if there is none."""
         at = self.after + count - 1
         return self.parse.tags[at] if at < len(self.parse) else ""
 
@@ -132,13 +132,13 @@ BEGINS = re.compile(r"(?:^|[.!?:;])[\"'”’)\s]*[\"'“‘(]*\s*$")
 
 
 def describes_following_word(spot: NumberPlace) -> bool:
-    """Whether the number depends on a word after it: "the 1998 season", not "In 1998 Brazil lost"."""
+    """Return whether the number depends on a word after it: "the 1998 season", not "In 1998 Brazil lost"."""
     parse, at = spot.parse, spot.first
     return at < len(parse) and parse.heads[at] > at and parse.bases[at] in DESCRIBES
 
 
 def years_between_events(spot: NumberPlace) -> int:
-    """The years between two events of the kind named after a year; 0 if it may not recur.
+    """Return the years between two events of the kind named after a year; 0 if it may not recur.
 
     Four for "the 1998 World Cup" and "the 2012 Olympics", one for "the 1994 NBA season".
     """
@@ -148,17 +148,19 @@ def years_between_events(spot: NumberPlace) -> int:
 
 
 def names_unique_event(spot: NumberPlace) -> bool:
-    """Whether it describes a unique event: "the 2008 financial crisis"."""
+    """Return whether it describes a unique event: "the 2008 financial crisis"."""
     return spot.parse.lowers[spot.parse.heads[spot.first]] in ONCE
 
 
 def precedes_capital(spot: NumberPlace) -> bool:
-    """Whether a capitalised word is right after the number: "2008 Financial Crisis"."""
+    """Return whether a capitalised word is right after the number: "2008 Financial Crisis"."""
     return next(_capitalised_words_after(spot), None) is not None
 
 
 def begins_capitalised_name(spot: NumberPlace) -> bool:
-    """Whether it is part of a capitalised name: "10 Commandments", not "20 EU states", "20 MPs" or "20 Americans"."""
+    """Return whether it is part of a capitalised name: "10 Commandments", not "20 EU states", "20 MPs" or "20
+    Americans".
+    """
     last, parse = max(_capitalised_words_after(spot), default=None), spot.parse
     if last is None or parse.words[last].removesuffix("s").isupper() or PEOPLE.fullmatch(parse.words[last]):
         return False
@@ -166,13 +168,13 @@ def begins_capitalised_name(spot: NumberPlace) -> bool:
 
 
 def is_house_number(spot: NumberPlace) -> bool:
-    """Whether it is a house number: "42 Park Lane", not "2 Wall Street banks"."""
+    """Return whether it is a house number: "42 Park Lane", not "2 Wall Street banks"."""
     last, parse = max(_capitalised_words_after(spot), default=None), spot.parse
     return last is not None and parse.lowers[last] in STREETS and parse.tags[last + 1 : last + 2] != ("NNS",)
 
 
 def follows_capitalised_name(spot: NumberPlace) -> bool:
-    """Whether a capitalised name is right before it, or before "of": "London 2012", "the Act of 1994"."""
+    """Return whether a capitalised name is right before it, or before "of": "London 2012", "the Act of 1994"."""
     if spot.word_before() == "of" and spot.word_before(2) == "class":
         return True
     at = spot.first - (2 if spot.word_before() == "of" else 1)
@@ -182,19 +184,21 @@ def follows_capitalised_name(spot: NumberPlace) -> bool:
 
 
 def is_capitalised_number_word(spot: NumberPlace) -> bool:
-    """Whether number words are capitalised in a sentence, next to another capital: "Five Guys", "Fantastic Four"."""
+    """Return whether number words are capitalised in a sentence, next to another capital: "Five Guys", "Fantastic
+    Four".
+    """
     if not spot.is_title or BEGINS.search(spot.parse.text[: spot.start]):
         return False
     return spot.previous_word[0].isupper() or precedes_capital(spot)
 
 
 def names_attack(spot: NumberPlace) -> bool:
-    """Whether a date names an attack: "the September 11 attacks", "the attacks of July 7"."""
+    """Return whether a date names an attack: "the September 11 attacks", "the attacks of July 7"."""
     return spot.word_after() in ATTACKS or (spot.word_before() in ("of", "on") and spot.word_before(2) in ATTACKS)
 
 
 def _capitalised_words_after(spot: NumberPlace) -> Iterator[int]:
-    """The capitalised words right after it, including joining words: "Tour de France"."""
+    """Yield the capitalised words right after it, including joining words: "Tour de France"."""
     parse, at = spot.parse, spot.after
     words = parse.words
     while at < len(parse):
@@ -207,7 +211,7 @@ def _capitalised_words_after(spot: NumberPlace) -> Iterator[int]:
 
 
 def is_hour(spot: NumberPlace) -> bool:
-    """Whether the following words show that a number is an hour: "six in the evening"."""
+    """Return whether the following words show that a number is an hour: "six in the evening"."""
     in_part = (spot.word_after(), spot.word_after(2)) == ("in", "the") and spot.word_after(3) in PARTS_OF_DAY
     return (
         in_part

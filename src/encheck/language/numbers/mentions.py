@@ -42,7 +42,7 @@ MAX_LISTED_NAMES = 10
 
 
 def keep_natural_forms(parse: Parse, mention: Mention, mentions: Sequence[Mention]) -> Mention | str:
-    """The number with the notations that its text allows, or the reason why none is left."""
+    """Return the number with the notations that its text allows, or the reason why none is left."""
     if is_presupposed(parse, mention):
         return PRESUPPOSED
     if _shares_notation_with_another(parse, mention, mentions):
@@ -52,7 +52,7 @@ def keep_natural_forms(parse: Parse, mention: Mention, mentions: Sequence[Mentio
 
 
 def is_presupposed(parse: Parse, mention: Mention) -> bool:
-    """Whether the text presupposes the number: "the two", "between six cities", "two towns, Bonn and Köln"."""
+    """Return whether the text presupposes the number: "the two", "between six cities", "two towns, Bonn and Köln"."""
     if mention.kind not in ("cardinal", "measure", "range"):
         return False
     spot = NumberPlace(parse, mention.start, mention.end)
@@ -69,7 +69,7 @@ def is_presupposed(parse: Parse, mention: Mention) -> bool:
 
 
 def _shares_notation_with_another(parse: Parse, mention: Mention, mentions: Sequence[Mention]) -> bool:
-    """Whether another number of its kind has the notation that it would give up."""
+    """Return whether another number of its kind has the notation that it would give up."""
     if mention.kind == "date":
         return sum(other.kind == "date" for other in mentions) > 1
     if mention.kind in ("money", "percentage", "time", "score"):
@@ -84,7 +84,7 @@ def _shares_notation_with_another(parse: Parse, mention: Mention, mentions: Sequ
 
 
 def _is_unnatural_form(parse: Parse, mention: Mention, form: NumberForm, mentions: Sequence[Mention]) -> bool:
-    """Whether the number's form would be unnatural in that text."""
+    """Return whether the number's form would be unnatural in that text."""
     if form.name == "two figures":
         return _occurs_elsewhere(mention, parse.text)
     if mention.kind not in PLAIN or not _is_in_digits(mention, parse.text):
@@ -112,7 +112,7 @@ def _is_in_digits(mention: Mention, text: str) -> bool:
 
 
 def _find_other_counts(parse: Parse, mention: Mention, mentions: Sequence[Mention], *, digits: bool) -> list[int]:
-    """The starts of other numbers in the text that count or measure, in digits or words."""
+    """Return the starts of other numbers in the text that count or measure, in digits or words."""
     result = []
     for i, (start, word) in enumerate(zip(parse.starts, parse.words, strict=True)):
         if mention.start <= start < mention.end or parse.tags[i] != "CD" or any(map(str.isdigit, word)) is not digits:
@@ -126,12 +126,12 @@ def _find_other_counts(parse: Parse, mention: Mention, mentions: Sequence[Mentio
 
 
 def _kind_at(start: int, mentions: Sequence[Mention]) -> str:
-    """The kind of the number there; "" if none was found."""
+    """Return the kind of the number there; "" if none was found."""
     return next((other.kind for other in mentions if other.start <= start < other.end), "")
 
 
 def _is_of_another_kind(parse: Parse, at: int) -> bool:
-    """Whether a number is a year, a time, money, a percentage, or part of a name or a date."""
+    """Return whether a number is a year, a time, money, a percentage, or part of a name or a date."""
     spot = NumberPlace(parse, parse.starts[at], parse.ends[at])
     around = f"{spot.word_before()} {parse.words[at]} {spot.word_after()}"
     return any(pattern.search(around) for pattern in FIGURE.values()) or (at > 0 and parse.pos[at - 1] == "PROPN")
@@ -170,14 +170,14 @@ NAMES = ("PER", "ORG", "LOC")
 
 @cache
 def _select_patterns(*, has_digits: bool) -> tuple[tuple[re.Pattern[str], MentionReader], ...]:
-    """The patterns for numbers, in order of precedence; without digits in the text, only those for words."""
+    """Return the patterns for numbers, in order of precedence; without digits in the text, only those for words."""
     every = (*moments.PATTERNS, *measures.PATTERNS, *amounts.PERCENT, *moments.YEAR, *amounts.PATTERNS)
     every = every if has_digits else tuple(one for one in every if SPELLED in one[0])
     return tuple((re.compile(f"{LEFT}(?:{pattern}){RIGHT}"), maker) for pattern, maker in every)
 
 
 def find_number_mentions(parse: Parse) -> tuple[Mention, ...] | str:
-    """The numbers in a text that have a second notation, in order; or the reason why there are none."""
+    """Return the numbers in a text that have a second notation, in order; or the reason why there are none."""
     text = parse.text
     if not MAYBE.search(text):
         return NONE
@@ -202,7 +202,7 @@ def find_number_mentions(parse: Parse) -> tuple[Mention, ...] | str:
 
 
 def _match_patterns(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
-    """The numbers by each pattern in turn; later patterns skip what an earlier one has matched or refused."""
+    """Yield the numbers by each pattern in turn; later patterns skip what an earlier one has matched or refused."""
     text = parse.text
     taken = [*find_unedited_spans(text), *(match.span() for match in FIXED.finditer(text))]
     for pattern, maker in _select_patterns(has_digits=DIGIT.search(text) is not None):
@@ -221,7 +221,7 @@ def _match_patterns(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
 
 
 def _why_not_independent(parse: Parse, mention: Mention) -> str:
-    """The reason against a number in a name, repeated in the text, or tied to other numbers; otherwise ""."""
+    """Return the reason against a number in a name, repeated in the text, or tied to other numbers; otherwise ""."""
     spot = NumberPlace(parse, mention.start, mention.end)
     tokens = range(spot.first, spot.after)
     if any(parse.entities[i][2:] in NAMES for i in tokens) and mention.kind not in ("version", "code", "product"):
@@ -248,7 +248,7 @@ def _why_not_independent(parse: Parse, mention: Mention) -> str:
 
 
 def _is_confirmed_later(mention: Mention, text: str) -> bool:
-    """Whether later text confirms it: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24"."""
+    """Return whether later text confirms the number: "two died; neither", "by 20%, from 30 to 24"."""
     behind = text[mention.end :]
     if mention.kind == "cardinal":
         return COUNTS.search(behind) is not None
@@ -256,7 +256,7 @@ def _is_confirmed_later(mention: Mention, text: str) -> bool:
 
 
 def _ends_a_range(spot: NumberPlace) -> bool:
-    """Whether "from" or "between" is shortly before it, followed by a number."""
+    """Return whether "from" or "between" is shortly before it, followed by a number."""
     tags, first = spot.parse.tags, spot.first
     return any(
         spot.word_before(k) in ("from", "between") and tags[first - k + 1] in ("CD", "$")
@@ -265,7 +265,7 @@ def _ends_a_range(spot: NumberPlace) -> bool:
 
 
 def _is_compared_with_neighbour(spot: NumberPlace) -> bool:
-    """Whether it is compared with a neighbouring number: "from 5 to 7", "two of three"."""
+    """Return whether it is compared with a neighbouring number: "from 5 to 7", "two of three"."""
     if spot.word_after() in TIED and (
         spot.tag_after(2) == "CD" or (spot.word_after(2) in ("of", "the") and spot.tag_after(3) == "CD")
     ):

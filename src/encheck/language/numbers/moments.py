@@ -52,7 +52,7 @@ CLOCK = {5: "five", 10: "ten", 15: "quarter", 20: "twenty", 25: "twenty-five", 3
 
 @cache
 def month_names(width: str) -> tuple[str, ...]:
-    """The names of the months, "wide" or "abbreviated"."""
+    """Return the names of the months, "wide" or "abbreviated"."""
     from babel.dates import get_month_names
 
     mentioned = get_month_names(width, locale=LOCALE)  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ def month_names(width: str) -> tuple[str, ...]:
 
 
 def month_number(name: str) -> int:
-    """The number of a month from its name or first letters.
+    """Return the number of a month from its name or first letters.
 
     >>> month_number("Mar."), month_number("September"), month_number("Sept")
     (3, 9, 9)
@@ -69,7 +69,8 @@ def month_number(name: str) -> int:
 
 
 def format_date(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> str:
-    """The date in a layout: `{d}`, `{m}`, `{y}`, `{th}` (the day's ordinal), `{word}` (in words), `{dd}` and `{mm}`.
+    """Return the date in a layout: `{d}`, `{m}`, `{y}`, `{th}` (the day's ordinal), `{word}` (in words), `{dd}` and
+    `{mm}`.
 
     >>> format_date((2024, 3, 5), layout="{d} {m} {y}"), format_date((2024, 3, 5), layout="{y}-{mm}-{dd}")
     ('5 March 2024', '2024-03-05')
@@ -83,7 +84,7 @@ def format_date(day: Day, *, layout: str, width: str = "wide", mark: str = "") -
 
 
 def read_date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
+    """Read a date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
     parts = match.groupdict()
     name = parts["month"]
     day, year = int(parts.get("day") or 0), int(parts.get("year") or 0)
@@ -112,7 +113,7 @@ def read_date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _find_date_layout(text: str, parts: dict[str, str | None]) -> str:
-    """The layout of the text."""
+    """Return the layout of the text."""
     result = text.replace(str(parts["month"]), "{m}")
     if parts.get("year"):
         result = result[::-1].replace(str(parts["year"])[::-1], "}y{", 1)[::-1]
@@ -149,7 +150,7 @@ def _nearby_days(value: Day, size: int) -> list[Day]:
 
 
 def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A date in figures: 2024-03-05, or 3/25/2024 if the day cannot be a month."""
+    """Read a date in figures: 2024-03-05, or 3/25/2024 if the day cannot be a month."""
     year, month, day = (int(match[name]) for name in ("year", "month", "day"))
     if match["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
         return "a date that can be read in two ways"
@@ -180,7 +181,7 @@ def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
 
 
 def read_year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A year alone: "in 1998", "the 1998 season"; in a name only if the event recurs ("the 1998 World Cup")."""
+    """Read a year alone: "in 1998", "the 1998 season"; in a name only if the event recurs ("the 1998 World Cup")."""
     value, before = int(match["year"]), spot.word_before()
     if spot.word_after() == ":" or follows_capitalised_name(spot):
         return IN_NAME
@@ -213,33 +214,33 @@ def read_year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _counts_things(value: int, spot: NumberPlace) -> bool:
-    """Whether a number of the size of a year counts things: "2000 people", "1500 Chinese workers"."""
+    """Return whether a number of the size of a year counts things: "2000 people", "1500 Chinese workers"."""
     if spot.word_before() == "the" or not spot.counts_many or spot.tag != "CD" or begins_capitalised_name(spot):
         return False
     return value not in RECENT or value % ROUND == 0
 
 
 def _why_not_described_year(spot: NumberPlace) -> str:
-    """Why a year that describes a noun is left alone; empty if a different year is equally good English."""
+    """Return why a year that describes a noun is left alone, or "" if a different year is equally good English."""
     if names_unique_event(spot) or (precedes_capital(spot) and not years_between_events(spot)):
         return OF_NAME
     return YEAR_OR_COUNT if not precedes_capital(spot) and spot.counts_many and spot.word_before() != "the" else ""
 
 
 def _has_two_digit_form(value: int) -> bool:
-    """Whether two digits identify the year."""
+    """Return whether two digits identify the year."""
     return 1930 <= value < 2020 and value != 2000
 
 
 def _year_in_two_digits(value: int) -> str:
-    """The year in two digits; ValueError if the century would be unclear."""
+    """Return the year in two digits. Raise ValueError if the century would be unclear."""
     if not _has_two_digit_form(value):
         raise ValueError(f"{value} is not said by two figures")
     return f"\u2019{value % 100:02}"
 
 
 def read_decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A decade: the 1990s, the nineties."""
+    """Read a decade: the 1990s, the nineties."""
     text = match["decade"]
     value = 1920 + 10 * DECADES.index(text.lower()) if text[0].isalpha() else int(re.sub(r"\D", "", text))
     value = value + 1900 if value < 100 else value
@@ -266,7 +267,7 @@ def read_decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def read_time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
+    """Read a time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
     hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
     if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
         return None
@@ -331,7 +332,7 @@ def _format_12_hours(value: tuple[int, int]) -> str:
 
 
 def _time_and_part_of_day_in_words(value: tuple[int, int]) -> str:
-    """The time in words with the part of the day: seven in the evening; ValueError around midnight and noon."""
+    """Return the time in words with the part of the day: seven in the evening; ValueError around midnight and noon."""
     hour, minute = value
     if hour in (0, 12) or hour < 5 or (hour in (11, 23) and minute == 45):
         raise ValueError(f"{hour}:{minute:02} is not said so")
@@ -341,7 +342,7 @@ def _time_and_part_of_day_in_words(value: tuple[int, int]) -> str:
 
 
 def _time_in_words(value: tuple[int, int]) -> str:
-    """The time in words: half past two."""
+    """Return the time in words: half past two."""
     hour, minute = value
     if minute == 0:
         return f"{spell_number(hour)} o\u2019clock"

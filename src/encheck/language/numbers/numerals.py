@@ -20,7 +20,7 @@ SPELLED_END = 10**15
 
 
 def spell_number(number: int) -> str:
-    """The number in words, from 0 to 999,999,999,999,999.
+    """Return the number in words, from 0 to 999,999,999,999,999.
 
     >>> spell_number(45), spell_number(120), spell_number(2_300)
     ('forty-five', 'one hundred and twenty', 'two thousand three hundred')
@@ -46,7 +46,7 @@ def _spell_below_hundred(number: int) -> str:
 
 
 def spell_ordinal(number: int) -> str:
-    """The ordinal number in words, from 1 to 99.
+    """Return the ordinal number in words, from 1 to 99.
 
     >>> spell_ordinal(21), spell_ordinal(30), spell_ordinal(12)
     ('twenty-first', 'thirtieth', 'twelfth')
@@ -59,7 +59,7 @@ def spell_ordinal(number: int) -> str:
 
 
 def ordinal_in_digits(number: int) -> str:
-    """The ordinal number in digits.
+    """Return the ordinal number in digits.
 
     >>> ordinal_in_digits(3), ordinal_in_digits(11), ordinal_in_digits(22)
     ('3rd', '11th', '22nd')
@@ -82,7 +82,7 @@ ORDINAL_WORDS = "|".join(sorted(ORDINALS, key=len, reverse=True))
 
 
 def parse_number_words(text: str) -> int | None:
-    """The value of number words; None for other text.
+    """Return the value of number words, or None for other text.
 
     >>> [parse_number_words(text) for text in ("two hundred and five", "Twelve", "a hundred thousand", "dozen")]
     [205, 12, 100000, None]
@@ -124,7 +124,7 @@ class NumberStyle:
         return SCALES.get(name) or SHORT.get(name) or 1
 
     def write(self, value: Fraction) -> str:
-        """The value in this style; ValueError if it needs more decimal places."""
+        """Return the value in this style. Raise ValueError if it needs more decimal places."""
         result = value / self.size
         if result * 10**self.decimals % 1:
             raise ValueError(f"{value} has more than {self.decimals} decimal places")
@@ -134,7 +134,7 @@ class NumberStyle:
 
 
 def parse_digits(text: str) -> tuple[Fraction, NumberStyle]:
-    """The value of digits, and their style; ValueError for other text.
+    """Return the value of digits, and their style. Raise ValueError for other text.
 
     >>> value, style = parse_digits("1,250.50"); str(value), style.write(value + 1)
     ('2501/2', '1,251.50')
@@ -150,7 +150,7 @@ def parse_digits(text: str) -> tuple[Fraction, NumberStyle]:
 
 
 def list_other_forms(value: Fraction, style: NumberStyle) -> tuple[NumberForm, ...]:
-    """Other notations of a number in digits."""
+    """Return other notations of a number in digits."""
     result = []
     if style.scale:
         result.append(NumberForm("digits", NumberStyle(commas=True).write))
@@ -173,7 +173,7 @@ def list_other_forms(value: Fraction, style: NumberStyle) -> tuple[NumberForm, .
 
 
 def spell_integer(value: Fraction) -> str:
-    """An integer in words; ValueError for other numbers."""
+    """Return an integer in words. Raise ValueError for other numbers."""
     if value % 1:
         raise ValueError(f"{value} is no whole number")
     return spell_number(int(value))
@@ -205,12 +205,12 @@ def make_spoken_writer(value: Fraction, style: NumberStyle) -> Write | None:
 
 
 def _is_natural_with_point(value: Fraction, style: NumberStyle) -> bool:
-    """Whether reading the decimals one by one is natural: not "ten point zero zero" or "zero point four five"."""
+    """Return whether reading the decimals one by one is natural, unlike "ten point zero zero"."""
     return 1 <= value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
 
 
 def spell_half(value: Fraction) -> str:
-    """A number and a half in words; other numbers with "point".
+    """Return a number and a half in words; other numbers with "point".
 
     >>> spell_half(Fraction(5, 2))
     'two and a half'
@@ -221,7 +221,7 @@ def spell_half(value: Fraction) -> str:
 
 
 def make_decimal_writer(style: NumberStyle) -> Write:
-    """Write decimals in words, digit by digit: "three point one four"; ValueError if the last of them is 0."""
+    """Write decimals in words, digit by digit: "three point one four". Raise ValueError if the last of them is 0."""
 
     def write(value: Fraction) -> str:
         whole, _, places = style.write(value).replace(",", "").partition(".")
@@ -233,7 +233,7 @@ def make_decimal_writer(style: NumberStyle) -> Write:
 
 
 def value_of_number_words(text: str) -> Fraction | None:
-    """The value of number words."""
+    """Return the value of number words."""
     result = parse_number_words(text)
     return None if result is None else Fraction(result)
 
@@ -247,7 +247,7 @@ MAX_VALUE = 10**13
 
 
 def last_significant_place(value: Fraction, decimals: int) -> Fraction:
-    """The place of the value's last written digit: for round numbers, of the last digit that is not 0.
+    """Return the place of the value's last written digit: for round numbers, of the last digit that is not 0.
 
     >>> [str(last_significant_place(Fraction(value), places)) for value, places in (("2500", 0), ("7", 0), ("1.50", 2))]
     ['100', '1', '1/100']
@@ -261,7 +261,7 @@ def last_significant_place(value: Fraction, decimals: int) -> Fraction:
 def list_values_at_distance(
     value: Fraction, *, decimals: int = 0, size: int, least: Fraction | int = 2, most: Fraction | int = MAX_VALUE
 ) -> list[Fraction]:
-    """Other values at this distance, with as many places, from `least` to `most`.
+    """Return other values at this distance, with as many places, from `least` to `most`.
 
     Near is one or two steps of the last place (for round numbers one step or a part of it), middle a quarter to three
     quarters of the value, far five to fifteen times the value or a tenth.

@@ -36,7 +36,8 @@ Section = Mapping[str, Any]
 
 
 def find_tagger_reach(folder: Path) -> int | None:
-    """The number of words on each side that this pipeline's tagger uses; None if unknown from its configuration.
+    """Return the number of words on each side that this pipeline's tagger uses, or None if unknown from its
+    configuration.
 
     spaCy's window encoder uses `window_size` words on each side, `depth` times; hash embeddings use only the word. Any
     other network or tokenizer may use the whole text.
@@ -67,7 +68,7 @@ def _is_registered(section: Section, kind: str, names: tuple[str, ...]) -> bool:
 
 
 def _read_spacy_config(path: Path) -> dict[str, Section]:
-    """The sections of a spaCy configuration; empty if it cannot be read."""
+    """Return the sections of a spaCy configuration, or {} if it cannot be read."""
     parser = ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:
@@ -159,12 +160,12 @@ class Pipeline:
         return nlp
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
-        """The parse of each text, in order. A text longer than MAX_CHARACTERS has no tokens."""
+        """Yield the parse of each text, in order. A text longer than MAX_CHARACTERS has no tokens."""
         result = (parse_from_spacy(doc, text) for doc, text in self._pipe_texts(texts, disable=()))
         yield from map(convert_to_universal, result) if self.is_converted else result
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Words and Penn tags of each text, by the tagger alone."""
+        """Yield words and Penn tags of each text, by the tagger alone."""
         keep = {"tok2vec", "transformer", "tagger"}
         names = self._nlp.vocab.strings
         for doc, text in self._pipe_texts(texts, disable=[n for n in self._nlp.pipe_names if n not in keep]):
@@ -181,7 +182,7 @@ class Pipeline:
 
 
 def _find_pipeline_folder(name: str) -> Path:
-    """The folder of a pipeline: a path, or an installed package with its data, found without importing it."""
+    """Return the folder of a pipeline: a path, or an installed package with its data, found without importing it."""
     if name.startswith((".", "/", "~")) or Path(name).is_dir():
         return expand_home(name)
     try:
@@ -219,7 +220,7 @@ RENAMED = {
 
 
 def has_clearnlp_labels(labels: Iterable[str]) -> bool:
-    """Whether these are a parser's labels of ClearNLP.
+    """Return whether these are a parser's labels of ClearNLP.
 
     >>> has_clearnlp_labels(["ROOT", "dobj", "prep"]), has_clearnlp_labels(["ROOT", "obj", "case"])
     (True, False)
@@ -229,7 +230,7 @@ def has_clearnlp_labels(labels: Iterable[str]) -> bool:
 
 
 def convert_to_universal(parse: Parse) -> Parse:
-    """The parse with heads and relations converted to Universal Dependencies; unchanged if it is not a tree."""
+    """Return the parse with heads and relations converted to Universal Dependencies; unchanged if it is not a tree."""
     tree = DependencyTree(parse)
     if len(tree.tokens_top_down()) != len(parse):
         return parse
@@ -254,18 +255,18 @@ class DependencyTree:
         self._below: list[set[int]] = [set(result) for result in parse.children]
 
     def tokens_top_down(self) -> list[int]:
-        """All tokens of a root's tree, heads before their dependents."""
+        """Return all tokens of a root's tree, heads before their dependents."""
         result = [i for i, head in enumerate(self.heads) if head == i]
         for at in result:
             result += self._below[at]
         return result
 
     def dependents(self, at: int, *deps: str) -> list[int]:
-        """The dependents of a token, by one of these relations or any, in text order."""
+        """Return the dependents of a token, by one of these relations or any, in text order."""
         return sorted(i for i in self._below[at] if not deps or self.deps[i] in deps)
 
     def first_token(self, at: int) -> int:
-        """The first token of the subtree of `at`."""
+        """Return the first token of the subtree of `at`."""
         here, left = at, [at]
         while left:
             one = left.pop()
@@ -346,12 +347,12 @@ def _invert_prepositions(tree: DependencyTree) -> None:
 
 
 def _find_preposition_object(tree: DependencyTree, at: int) -> int | None:
-    """The object or clause of a preposition."""
+    """Return the object or clause of a preposition."""
     return next(iter(tree.dependents(at, "pobj") or tree.dependents(at, "pcomp")), None)
 
 
 def _relation_of_phrase(tree: DependencyTree, at: int, *, clause: bool) -> str:
-    """The relation of a preposition's phrase to the preposition's head."""
+    """Return the relation of a preposition's phrase to the preposition's head."""
     parse, dep, outer = tree.parse, tree.deps[at], tree.heads[at]
     if outer != at and _forms_one_preposition(tree, outer, at):
         return "pcomp" if clause else "pobj"
@@ -364,7 +365,9 @@ def _relation_of_phrase(tree: DependencyTree, at: int, *, clause: bool) -> str:
 
 
 def _forms_one_preposition(tree: DependencyTree, outer: int, at: int) -> bool:
-    """Whether two prepositions form one: "out of", "because of"; the outer one then governs the inner one's object."""
+    """Return whether two prepositions form one: "out of", "because of"; the outer one then governs the inner one's
+    object.
+    """
     if _find_preposition_object(tree, outer) not in (None, at) or tree.deps[at] not in ("prep", "pcomp", "pobj"):
         return False
     if outer == at - 1 and _two_words_ending_at(tree.parse, at) in FIXED:
