@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def as_option(setting: str, **attributes: Any) -> Any:
-    """The typer option of one setting of a run, with the same help in every command."""
+    """Return the typer option of one setting of a run, with the same help in every command."""
     return _typer_option(OPTIONS[setting], **attributes)
 
 
@@ -121,7 +121,7 @@ class CommandGroup(typer.core.TyperGroup):
         return entry_points.entry_points_of(entry_points.COMMANDS, ours=self.commands)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The commands in the order of the panels."""
+        """Return the commands in the order of the panels."""
         panels = {name: panel for panel, names in PANELS.items() for name in names}
         for name, command in self.commands.items():
             command.rich_help_panel = panels[name]  # type: ignore[attr-defined]
@@ -178,7 +178,7 @@ class CommandGroup(typer.core.TyperGroup):
 
 
 def _load_command(point: EntryPoint) -> Any:
-    """The command that a package adds: a typer application, or a function that typer turns into one."""
+    """Return the command that a package adds: a typer application, or a function that typer turns into one."""
     found = entry_points.load_entry_point(point)
     if not isinstance(found, typer.Typer):
         if not callable(found):
@@ -245,7 +245,7 @@ def report_errors() -> Iterator[None]:
 
 
 def project() -> Project:
-    """[tool.encheck] of the working folder's pyproject.toml, as `encheck run` reads it."""
+    """Return [tool.encheck] of the working folder's pyproject.toml, as `encheck run` reads it."""
     from encheck.options import project_table
 
     return project_table(Path("pyproject.toml"))

@@ -70,11 +70,12 @@ class BenchmarkPlot:
 def benchmark_plot(
     models: Sequence[ComparedModel], *, behaviour: str | None = None, seed: int = 0
 ) -> BenchmarkPlot | None:
-    """The points of the models, on the benchmark that most of them share; None if fewer than two have both figures.
+    """Return the points of the models, on the benchmark that most of them share, or None if fewer than two have both
+    figures.
 
     The benchmark is the mean accuracy of the downstream tasks, else one of `BENCHMARKS`. The behaviour is the share of
     items won in the named property, else the mean over the properties of meaning and order, on the items that the
-    models share. UsageError for a property that was not measured.
+    models share. Raise UsageError for a property that was not measured.
     """
     words, scores = _benchmark_figures(models)
     some = [model for model in models if model.name in scores]
@@ -91,7 +92,7 @@ def benchmark_plot(
 
 
 def _benchmark_figures(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
-    """The benchmark figure in words, and its value for each model that has it."""
+    """Return the benchmark figure in words, and its value for each model that has it."""
     if len((found := _downstream_accuracies(models))[1]) >= FEWEST_TO_DRAW:
         return found
     for judged_by, family, metric, words in BENCHMARKS:
@@ -105,7 +106,7 @@ def _benchmark_figures(models: Sequence[ComparedModel]) -> tuple[str, dict[str, 
 
 
 def _downstream_accuracies(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
-    """The mean accuracy of the tasks shared by all models with tasks; intervals are combined as independent."""
+    """Return the mean accuracy of the tasks shared by all models with tasks; intervals are combined as independent."""
     rows = {m.name: own for m in models if (own := _rows_with_metric(m, task_accuracy.name, "", task_accuracy.name))}
     shared = sorted(set.intersection(*(set(own) for own in rows.values()))) if rows else []
     if not shared:
@@ -125,7 +126,7 @@ def _mean_figure(figures: Sequence[Figure]) -> Figure:
 
 
 def _rows_with_metric(model: ComparedModel, judged_by: str, family: str, metric: str) -> dict[Key, Result]:
-    """The rows of a figure with a value, in checks judged by this metric."""
+    """Return the rows of a figure with a value, in checks judged by this metric."""
     own = {
         name
         for name, declared in model.declared.items()
@@ -143,7 +144,7 @@ def _figure_of(row: Result) -> Figure:
 def _behaviour_figures(
     several: Sequence[Mapping[str, PropertyWins]], families: Mapping[str, str], wanted: str | None, seed: int
 ) -> tuple[str, list[Figure | None]]:
-    """The behaviour figure in words, and its value for each model: the share of items that it wins.
+    """Return the behaviour figure in words, and its value for each model: the share of items that it wins.
 
     Without a property it is the mean over the properties of meaning and order that all models have.
     """
@@ -206,7 +207,7 @@ class ScatterLayout:
 
 
 def scatter_layout(found: BenchmarkPlot) -> ScatterLayout:
-    """The picture of these points."""
+    """Return the picture of these points."""
     x = _rounded_axis([p.benchmark for p in found.points], LEFT, RIGHT)
     y = _rounded_axis([p.behaviour for p in found.points], BOTTOM, TOP)
     places = [(x.at(p.benchmark.value), y.at(p.behaviour.value)) for p in found.points]
@@ -229,7 +230,7 @@ def scatter_layout(found: BenchmarkPlot) -> ScatterLayout:
 
 
 def _rounded_axis(figures: Sequence[Figure], start: float, end: float) -> Axis:
-    """Round ends around all intervals."""
+    """Return round ends around all intervals."""
     low, high = min(one.low for one in figures), max(one.high for one in figures)
     step = round_step(max(high - low, NARROWEST))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
@@ -237,7 +238,7 @@ def _rounded_axis(figures: Sequence[Figure], start: float, end: float) -> Axis:
 
 
 def _free_label_box(place: tuple[float, float], width: float, taken: Sequence[Box]) -> tuple[Box, bool]:
-    """The first free position for a label, and whether it is far from its mark."""
+    """Return the first free position for a label, and whether it is far from its mark."""
     for distance in range(0, HEIGHT, LINE):
         for box in _label_boxes(place, width, distance):
             inside = box[0] >= 0 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= BOTTOM
@@ -249,7 +250,7 @@ def _free_label_box(place: tuple[float, float], width: float, taken: Sequence[Bo
 
 
 def _label_boxes(place: tuple[float, float], width: float, distance: float) -> Iterator[Box]:
-    """Boxes right, left, above and below a mark, at a given distance."""
+    """Yield boxes right, left, above and below a mark, at a given distance."""
     x, y = place
     for dx, dy in ((1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
         middle = x + dx * (RADIUS + 3 + width / 2 + (distance if dy == 0 else 0))

@@ -90,7 +90,7 @@ class PropertyLine:
 
 
 def property_matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
-    """One line per property and data set, by data, family and name; the first model is the reference.
+    """Return one line per property and data set, by data, family and name; the first model is the reference.
 
     The reference's row represents the property, else that of the first model with one. A model has no cell without a
     value with an interval for the same check, data, level and figure.
@@ -131,7 +131,7 @@ def _headline_rows(models: Sequence[ComparedModel]) -> dict[Key, Result]:
 
 
 def pairwise_differences(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Difference, ...]]:
-    """The differences of every two models, the second minus the first; each pair is corrected separately."""
+    """Return the differences of every two models, the second minus the first; each pair is corrected separately."""
     rows = _headline_rows(models).values()
     return {(one.name, two.name): property_differences(rows, one.side, two.side)
             for one, two in combinations(models, 2)}  # fmt: skip
@@ -140,7 +140,7 @@ def pairwise_differences(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Di
 def count_verdicts(
     lines: Sequence[PropertyLine], models: Sequence[ComparedModel]
 ) -> Iterator[tuple[str, dict[Compared, int]]]:
-    """For each model but the reference, the number of lines by verdict."""
+    """Yield for each model but the reference, the number of lines by verdict."""
     for place, model in enumerate(models[1:], 1):
         cells = [line.cells[place] for line in lines]
         yield model.name, {said: sum(cell is not None and cell.said == said for cell in cells) for said in SIGNS}
@@ -173,15 +173,15 @@ class Flip:
         return self.wrong[0] if len(self.wrong) == 1 else ""
 
     def case(self, model: ComparedModel) -> str:
-        """The id of its case under a model, as in items.parquet."""
+        """Return the id of its case under a model, as in items.parquet."""
         return str(CaseId(self.check, model.label, self.data, self.level))
 
 
 def find_flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[Flip]:
-    """Items that some models win and the others lose, sorted by how many models lose and then by how far.
+    """Return items that some models win and the others lose, sorted by how many models lose and then by how far.
 
-    Leaves out checks in which no model is shown to beat guessing: who wins an item there is luck. Only items that
-    every model scored count; ties are left out, and the same texts are listed once.
+    Leaves out checks in which no model is shown to beat guessing: who wins an item there is luck. Only items that every
+    model scored count; ties are left out, and the same texts are listed once.
     """
     tables = common_tables([m.side.tables for m in models])
     found: dict[tuple[str, str], Flip] = {}
@@ -194,7 +194,7 @@ def find_flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]
 def _flips_in_case(
     models: Sequence[ComparedModel], tables: Sequence[CaseScores], epsilon: float
 ) -> Iterator[tuple[str, Flip]]:
-    """The flips of one case, each with the hash of its texts."""
+    """Yield the flips of one case, each with the hash of its texts."""
     metric = itemwise_metric(tables[0])
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
         return
@@ -240,7 +240,7 @@ class ModelComparison:
     contamination: Sequence[Contamination] = ()
 
     def surface_of(self, difference: CaseDifference) -> str:
-        """The best surface scorer on a case and its figure; a dash if none was measured."""
+        """Return the best surface scorer on a case and its figure; a dash if none was measured."""
         names = (difference.figure, f"{difference.figure}_calibrated")
         for row in self.first.rows:
             if row.case.of_any_model == difference.case and row.metric in names and row.surface:
@@ -261,7 +261,7 @@ class ModelComparison:
 def compare(
     folders: Sequence[Path], *, reference: str | None = None, behaviour: str | None = None, seed: int = 0
 ) -> ModelComparison:
-    """Compare every model of the runs with the `reference`, by default the first; UsageError if none share items.
+    """Compare every model of the runs with the `reference`, by default the first. Raise UsageError if none share items.
 
     `behaviour` names the property to plot against a benchmark, by default the mean of meaning and order.
     """
@@ -296,7 +296,7 @@ def compare(
 
 
 def shared_epsilons(models: Sequence[ComparedModel]) -> dict[str, float]:
-    """The margin by which an item of each case is won; UsageError if the runs had different --epsilon."""
+    """Return the margin by which an item of each case is won. Raise UsageError if the runs had different --epsilon."""
     found: dict[str, float] = {}
     for model in models:
         for row in model.rows:
@@ -309,7 +309,7 @@ def shared_epsilons(models: Sequence[ComparedModel]) -> dict[str, float]:
 
 
 def _whole_set_rows(models: Sequence[ComparedModel]) -> list[list[str]]:
-    """Check, level, data, figure, and each model's value with its interval, for checks judged on a whole set."""
+    """Return check, level, data, figure, and each model's value with its interval, for checks judged on a whole set."""
     rows = {
         (row.case.of_any_model, row.metric or ""): row
         for model in models
@@ -327,7 +327,7 @@ def _whole_set_rows(models: Sequence[ComparedModel]) -> list[list[str]]:
 
 
 def _is_of_whole_set(declared: Declaration) -> bool:
-    """Whether the metric that judges a check is not computed from items."""
+    """Return whether the metric that judges a check is not computed from items."""
     try:
         return bool(declared.metric) and not declared.gates and find_metric(declared.metric).values is None
     except UsageError:

@@ -52,7 +52,7 @@ class BootstrapFigure:
         return Figure(self.value, float(low), float(high))
 
     def beats(self, other: BootstrapFigure) -> bool:
-        """Whether the 95% interval of the difference lies above 0."""
+        """Return whether the 95% interval of the difference lies above 0."""
         return float(percentile_interval(self.replicates - other.replicates)[0]) > 0
 
 
@@ -113,7 +113,7 @@ class CostRow:
         return float(np.mean([one.value for one in self.properties.values()])) if self.properties else None
 
     def behaves_better(self, other: CostRow) -> bool:
-        """Whether behaviour is certainly better on the shared cases.
+        """Return whether behaviour is certainly better on the shared cases.
 
         A case counts as unchanged if neither model is shown to beat guessing: damage moves such a rate either way.
         """
@@ -236,7 +236,7 @@ def cost_comparison(
 
 
 def _property_shares(model: ComparedModel, *, but: str | None) -> dict[str, PropertyShare]:
-    """The figures of the properties that a run's page prints as a share of items, on all data except `but`."""
+    """Return the figures of the properties that a run's page prints as a share of items, on all data except `but`."""
     return {
         name: PropertyShare(*row.numbers, chance_of(row, model.declared[row.check]))
         for (data, name), row in model.headlines.items()
@@ -245,7 +245,9 @@ def _property_shares(model: ComparedModel, *, but: str | None) -> dict[str, Prop
 
 
 def _behaviour_tables(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list[Tables]:
-    """Each model's tables on the shared items; empty for a file of vectors that lacks texts of these items."""
+    """Return each model's tables on the shared items, or an empty list for a file of vectors that lacks texts of these
+    items.
+    """
     every = [model.side.tables for model in models]
     computed = [tables for tables, model in zip(every, models, strict=True) if not cost[model.label].is_stored]
     wanted = set.intersection(*(set(tables) for tables in computed or every))
@@ -255,7 +257,7 @@ def _behaviour_tables(models: Sequence[ComparedModel], cost: Mapping[str, Cost])
 
 
 def _search_quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
-    """The primary endpoint of the search, by the gate's name."""
+    """Return the primary endpoint of the search, by the gate's name."""
     for case in tables.values():
         if case.data == data and (metric := primary_metric(case)):
             values = metric.item_values(case, NO_CALIBRATION)
@@ -264,7 +266,7 @@ def _search_quality(tables: Tables, data: str, seed: int) -> tuple[str, Bootstra
 
 
 def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckShare, ...]:
-    """The share of items won in each case that gates by a rate and tests behaviour, with shared bootstrap draws."""
+    """Return the share of items won in each case that gates by a rate and tests behaviour, with shared bootstrap draws."""
     known = [
         (case, metric) for case in tables.values()
         if case.data != but and case.items and score_part(declaration_of(case).family)
@@ -281,7 +283,9 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
 
 
 def _mean_of_families(checks: Iterable[CheckShare]) -> BootstrapFigure | None:
-    """The mean of the families, each the mean of its properties, each the mean of its cases; None without checks."""
+    """Return the mean of the families, each the mean of its properties, each the mean of its cases, or None without
+    checks.
+    """
     grouped: dict[str, dict[str, list[BootstrapFigure]]] = {}
     for one in checks:
         grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.measured)
@@ -297,7 +301,7 @@ def _bootstrap_mean(values: Floats, resampler: Resampler) -> BootstrapFigure:
 
 
 def _mean_figure(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
-    """The mean of figures with the same draws; None if there are none."""
+    """Return the mean of figures with the same draws, or None if there are none."""
     found = [one for one in some if one is not None]
     if not found:
         return None
@@ -307,7 +311,7 @@ def _mean_figure(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | No
 
 
 def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
-    """The first model that is better in one respect and not worse in any; empty if there is no such model.
+    """Return the first model that is better in one respect and not worse in any, or "" if there is no such model.
 
     A model with unknown quality, behaviour or speed never beats one with a known value.
     """
@@ -325,7 +329,7 @@ def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
 
 
 def _better_criteria(one: CostRow, other: CostRow) -> Iterator[Criterion]:
-    """The criteria in which one model is better than another, if known for both."""
+    """Yield the criteria in which one model is better than another, if known for both."""
     if one.quality and other.quality and one.quality.beats(other.quality):
         yield "quality"
     if one.behaves_better(other):
@@ -341,7 +345,7 @@ def _better_criteria(one: CostRow, other: CostRow) -> Iterator[Criterion]:
 
 
 def inseparable_pairs(rows: Sequence[CostRow], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
-    """Pairs of models that a figure does not separate."""
+    """Yield pairs of models that a figure does not separate."""
     known = [row for row in rows if (row.quality if name == "quality" else row.checks)]
     for one, other in combinations(known, 2):
         if name not in {*_better_criteria(one, other), *_better_criteria(other, one)}:
@@ -352,7 +356,7 @@ FRONT = "FRONT"
 
 
 def cost_lines(report: CostReport) -> Iterator[str]:
-    """The table, the front, and the pairs that cannot be separated."""
+    """Yield the table, the front, and the pairs that cannot be separated."""
     yield from table(_model_rows(report))
     yield ""
     yield from table(_property_rows(report))
@@ -361,7 +365,7 @@ def cost_lines(report: CostReport) -> Iterator[str]:
 
 
 def _model_rows(report: CostReport) -> list[tuple[str, ...]]:
-    """A heading and one row per model, those on the front first."""
+    """Return a heading and one row per model, those on the front first."""
     head = (
         "model", "front", report.figure or "quality", "behaviour", "texts/s", "query p50 / p95", "dimension",
         "GB per million", "index", "$ per million tokens",
@@ -384,7 +388,9 @@ def _model_rows(report: CostReport) -> list[tuple[str, ...]]:
 
 
 def _property_rows(report: CostReport) -> list[tuple[str, ...]]:
-    """One row per property with the models' figures, as a run's page prints them; models without behaviour left out."""
+    """Return one row per property with the models' figures, as a run's page prints them; models without behaviour left
+    out.
+    """
     some = [one for one in report.models if one.properties]
     names = sorted({(plain_name(name), name) for one in some for name in one.properties})
     lines = [("property", "chance", *(one.full_name for one in some))]
@@ -397,12 +403,12 @@ def _property_rows(report: CostReport) -> list[tuple[str, ...]]:
 
 
 def _full_names(report: CostReport) -> dict[str, str]:
-    """The full name of each model by its label."""
+    """Return the full name of each model by its label."""
     return {one.name: one.full_name for one in report.models}
 
 
 def _cost_remarks(report: CostReport) -> Iterator[str]:
-    """The front in words, and what could not be measured."""
+    """Yield the front in words, and what could not be measured."""
     names = _full_names(report)
     for one in report.models:
         if one.stored:
@@ -420,7 +426,7 @@ def _cost_remarks(report: CostReport) -> Iterator[str]:
 
 
 def render_costs(report: CostReport) -> str:
-    """The page; every text in it is escaped by the template."""
+    """Return the page; every text in it is escaped by the template."""
     front, beaten = [_full_names(report)[name] for name in report.front], len(report.beaten)
     names = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
     out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another model"

@@ -68,7 +68,7 @@ class CaseDifference:
 
 
 def has_item_flips(d: CaseDifference) -> bool:
-    """Whether single items of a case are won or lost."""
+    """Return whether single items of a case are won or lost."""
     metric = find_metric(d.figure)
     return metric.kind == "rate" and metric.unit == "item"
 
@@ -76,7 +76,7 @@ def has_item_flips(d: CaseDifference) -> bool:
 def case_differences(
     first: ModelScores, other: ModelScores, *, epsilons: Mapping[str, float] = MappingProxyType({})
 ) -> list[CaseDifference]:
-    """A `Difference` for every case in which both sides scored at least two of the same items.
+    """Return a `Difference` for every case in which both sides scored at least two of the same items.
 
     An item is won by more than the `epsilons` of its case. Leaves out cases with only a figure of the whole set.
     """
@@ -93,7 +93,7 @@ def case_differences(
 
 
 def common_tables(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, CaseScores]]:
-    """Each model's tables, reduced to the cases and items (id and texts) that all models have."""
+    """Return each model's tables, reduced to the cases and items (id and texts) that all models have."""
     cases = [case for case in several[0] if all(case in tables for tables in several)]
     found: list[dict[str, CaseScores]] = [{} for _ in several]
     for case in cases:

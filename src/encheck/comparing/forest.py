@@ -48,7 +48,7 @@ class ForestPanel:
 
 
 def forest_panels(found: ModelComparison) -> list[ForestPanel]:
-    """One panel for each other model with a paired difference, all on the same scale."""
+    """Return one panel for each other model with a paired difference, all on the same scale."""
     changes = [c.change for line in found.matrix for c in line.cells if c and c.change]
     if not changes:
         return []
@@ -79,7 +79,7 @@ def _bar_position(value: float, limit: float) -> float:
 def write_forest_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
     """Write the differences from the reference as a picture, one panel per model, as SVG or PDF by the file's ending.
 
-    UsageError for any other ending, without matplotlib, and if nothing is paired.
+    Raise UsageError for any other ending, without matplotlib, and if nothing is paired.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"--figure={path} should end in {' or '.join(ENDINGS)}")

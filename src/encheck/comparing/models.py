@@ -60,9 +60,9 @@ class ComparedModel:
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[ComparedModel]:
-    """Every model of the runs in the given order, the `reference` first; merges runs of one model and setting.
+    """Return every model of the runs in the given order, the `reference` first; merges runs of one model and setting.
 
-    UsageError for too few or too many models, a run without items, runs of one model that disagree, and a missing
+    Raise UsageError for too few or too many models, a run without items, runs of one model that disagree, and a missing
     reference.
     """
     found: list[Run] = []
@@ -81,7 +81,7 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
 
 
 def _merge_runs(found: Sequence[Run]) -> list[Run]:
-    """The runs, with whole runs of one fingerprint, label and setting merged."""
+    """Return the runs, with whole runs of one fingerprint, label and setting merged."""
     merged: dict[Any, Run] = {}
     for place, label, results, items in found:
         (about,) = (m for m in results.models if m.label == label)
@@ -94,7 +94,7 @@ def _merge_runs(found: Sequence[Run]) -> list[Run]:
 
 
 def _join_runs(first: Run, place: str, results: RunFile, items: Items) -> Run:
-    """Join two runs of the same model; UsageError if a shared figure differs."""
+    """Join two runs of the same model. Raise UsageError if a shared figure differs."""
     there, label, known, kept = first
     data = {d.name: d for d in known.data}
     rows = {row.id: row for row in known.checks}
@@ -119,14 +119,14 @@ def _join_runs(first: Run, place: str, results: RunFile, items: Items) -> Run:
 
 
 def models_in_command_order(results: RunFile) -> list[ModelEntry]:
-    """The models of a run in the order of its command: the first is the reference."""
+    """Return the models of a run in the order of its command: the first is the reference."""
     named = results.run.settings.models
     labels = [Path(one).name for one in named]
     return sorted(results.models, key=lambda m: labels.index(m.label) if m.label in labels else len(named))
 
 
 def read_run(folder: Path) -> tuple[RunFile, Items]:
-    """The results and items of a run; UsageError if it has none."""
+    """Return the results and items of a run. Raise UsageError if it has none."""
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
@@ -134,7 +134,7 @@ def read_run(folder: Path) -> tuple[RunFile, Items]:
 
 
 def compared_model(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> ComparedModel:
-    """One model of a run, called `name`; leaves out cases measured in shards, whose items are a sample."""
+    """Return one model of a run, called `name`; leaves out cases measured in shards, whose items are a sample."""
     if sampled := measured_in_shards(results, items):
         said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
         log.warning(said, name, len(sampled))
@@ -155,7 +155,7 @@ def compared_model(name: str, label: str, results: RunFile, items: Items, *, fol
 
 
 def _with_reference_first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedModel]:
-    """The models with this one moved to the front: by its name here, else by a label or run that is unique."""
+    """Return the models with this one moved to the front: by its name here, else by a label or run that is unique."""
     for names in ([m.name for m in models], [m.label for m in models], [m.run for m in models]):
         if names.count(reference) == 1:
             place = names.index(reference)
@@ -164,7 +164,7 @@ def _with_reference_first(reference: str, models: Sequence[ComparedModel]) -> li
 
 
 def distinct_names(models: Sequence[tuple[str, str]]) -> list[str]:
-    """A name for each (run, model): the model, with its run if two share it.
+    """Return a name for each (run, model): the model, with its run if two share it.
 
     >>> distinct_names([("a", "m"), ("b", "m"), ("b", "n")])
     ['m (a)', 'm (b)', 'n']

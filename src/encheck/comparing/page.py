@@ -84,7 +84,7 @@ class WrongAlone:
 
 
 def render_comparison(found: ModelComparison) -> str:
-    """The page: the matrix, the checks of each property, the pictures, and the flips."""
+    """Return the page: the matrix, the checks of each property, the pictures, and the flips."""
     ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_property_names(found)))}
     several = len({line.data for line in found.matrix}) > 1
     groups = [
@@ -122,7 +122,7 @@ def render_comparison(found: ModelComparison) -> str:
 
 
 def comparison_banner(found: ModelComparison) -> VerdictBanner:
-    """The number of properties in which each model, or the best of many, is better or worse than the reference."""
+    """Return the number of properties in which each model, or the best of many, is better or worse than the reference."""
     every = list(count_verdicts(found.matrix, found.models))
     first = found.first.name
     of = f"{len(found.matrix)} {'property' if len(found.matrix) == 1 else 'properties'}"
@@ -144,7 +144,9 @@ def comparison_banner(found: ModelComparison) -> VerdictBanner:
 
 
 def _health_lines(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLine]]]:
-    """Each model's figure in each check of the embedding space, without a sign: they are not computed from items."""
+    """Return each model's figure in each check of the embedding space, without a sign: they are not computed from
+    items.
+    """
     rows: dict[tuple[str, str], Result] = {}
     for model in models:
         for row in model.rows:
@@ -169,13 +171,13 @@ def _health_lines(models: Sequence[ComparedModel]) -> list[tuple[str, list[Prope
 
 
 def _property_names(found: ModelComparison) -> Iterator[str]:
-    """The properties, those of the matrix first."""
+    """Yield the properties, those of the matrix first."""
     yield from (line.property for line in found.matrix)
     yield from (d.property for some in found.differences.values() for d in some)
 
 
 def _cases_by_property(found: ModelComparison) -> dict[str, list[CaseRows]]:
-    """The cases of each property, in the order of the page."""
+    """Return the cases of each property, in the order of the page."""
     cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(found)}
     first = {d.case: d for some in found.differences.values() for d in some}
     by_case = {name: {d.case: d for d in some} for name, some in found.differences.items()}
@@ -188,7 +190,7 @@ def _cases_by_property(found: ModelComparison) -> dict[str, list[CaseRows]]:
 
 
 def _metric_label(figure: str) -> str:
-    """A metric in words; its name if encheck does not know it."""
+    """Return a metric in words; its name if encheck does not know it."""
     try:
         return find_metric(figure).label or claim_sentence(figure)
     except UsageError:
@@ -196,14 +198,14 @@ def _metric_label(figure: str) -> str:
 
 
 def _difference_class(d: CaseDifference) -> str:
-    """Whether a single difference is better or worse; empty if it is not clear."""
+    """Return whether a single difference is better or worse, or "" if it is not clear."""
     if not d.is_clear or not is_higher_better(d.figure):
         return ""
     return "better" if d.difference > 0 else "worse"
 
 
 def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | None:
-    """The items that only this model gets wrong: their number, and the worst of each property."""
+    """Return the items that only this model gets wrong: their number, and the worst of each property."""
     mine = [flip for flip in found.flips if flip.alone == model.name]
     if not mine:
         return None

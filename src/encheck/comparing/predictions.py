@@ -62,7 +62,7 @@ class Predictions:
 
 
 def read_predictions(path: Path) -> Predictions:
-    """The predictions in a file; DataError names the file and line of an error."""
+    """Return the predictions in a file; DataError names the file and line of an error."""
     if file_ending(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
         lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
         if not lines:
@@ -134,10 +134,10 @@ def _checked_score(value: object) -> float:
 def align_predictions(
     predictions: Predictions, pairs: Sequence[SentencePair], *, split: str | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(indices of the predicted pairs, indices of their predictions), in the order of the pairs.
+    """Return (indices of the predicted pairs, indices of their predictions), in the order of the pairs.
 
-    With ids, the splits that the ids name must be complete; by order, all pairs or those of `split`. DataError
-    says how many are missing or too many.
+    With ids, the splits that the ids name must be complete; by order, all pairs or those of `split`. DataError says how
+    many are missing or too many.
     """
     chosen = np.array([i for i, p in enumerate(pairs) if split is None or p.split == split], np.intp)
     if not len(chosen):
@@ -191,7 +191,7 @@ def score_predictions(
     scope: Scope = "split",
     seed: int = 0,
 ) -> ScoredPredictions:
-    """Figures of the predictions on the data's labelled pairs.
+    """Return figures of the predictions on the data's labelled pairs.
 
     `threshold` turns the file's scores into predictions and overrides the file's own. If it has none and no threshold
     is given, one is chosen as the checks do: the best F1 on the other folds of ten that keep clusters whole.
@@ -246,7 +246,7 @@ def _prediction_figures(cases: PredictedPairs, *, ranked: bool) -> Iterator[Esti
 
 
 def _baseline_figures(cases: PredictedPairs, metric: str) -> dict[str, float]:
-    """The figures of always 1, always 0 and a coin; for rankings, those of a random order."""
+    """Return the figures of always 1, always 0 and a coin; for rankings, those of a random order."""
     if metric == "auc_n":
         return {"random": 0.5}
     if metric == "map":
@@ -260,7 +260,7 @@ def _baseline_figures(cases: PredictedPairs, metric: str) -> dict[str, float]:
 
 
 def random_average_precision(candidates: int, relevant: int, *, depth: int = 10) -> float:
-    """The expectation of `average_precision` in random order, over how many of the `depth` best are relevant.
+    """Return the expectation of `average_precision` in random order, over how many of the `depth` best are relevant.
 
     >>> random_average_precision(2, 1)
     0.75
@@ -275,7 +275,7 @@ def random_average_precision(candidates: int, relevant: int, *, depth: int = 10)
 
 
 def prediction_lines(scored: ScoredPredictions) -> Iterator[str]:
-    """The table, line by line."""
+    """Yield the table, line by line."""
     cells = ", ".join(f"{name} {count}" for name, count in scored.cases.difficulty.counts.items())
     yield f"{len(scored.cases.predicted)} pairs ({cells}), {scored.cases.predicted.mean():.1%} predicted positive"
     if scored.excluded:
@@ -293,7 +293,7 @@ def prediction_lines(scored: ScoredPredictions) -> Iterator[str]:
 
 
 def write_scored_predictions(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
-    """Write the figures to a JSON file, with the cells' sizes and the medians; UsageError if writing fails.
+    """Write the figures to a JSON file, with the cells' sizes and the medians. Raise UsageError if writing fails.
 
     Missing figures are null.
     """

@@ -49,11 +49,11 @@ class SeedComparison:
 
 
 def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedComparison:
-    """Every figure that decides (or all of them) over all models of the runs.
+    """Return every figure that decides (or all of them) over all models of the runs.
 
-    UsageError for fewer than two models, a repeated model, different data under one name, and models that
-    are not seeds of one training: a different kind, architecture or use, the same weights, or
-    gate rows that drift in one direction.
+    Raise UsageError for fewer than two models, a repeated model, different data under one name, and models that are not
+    seeds of one training: a different kind, architecture or use, the same weights, or gate rows that drift in one
+    direction.
     """
     values: dict[tuple[str, str, str, str], dict[str, tuple[float, str]]] = {}
     runs = [(folder, read_results(folder)) for folder in folders]
@@ -102,7 +102,7 @@ class _Checkpoint:
 
 
 def _read_checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
-    """The models of the runs, each once; UsageError for a run without items."""
+    """Return the models of the runs, each once. Raise UsageError for a run without items."""
     found: dict[str, _Checkpoint] = {}
     for folder, results in runs:
         items = read_items(folder)
@@ -128,7 +128,7 @@ def _read_checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]
 
 
 def _refuse_another_training(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
-    """UsageError for a checkpoint that cannot be a further seed of the same training."""
+    """Raise UsageError for a checkpoint that cannot be a further seed of the same training."""
     first = known[0]
     for name in sorted({*first.design, *one.design}):
         mine, theirs = one.design.get(name), first.design.get(name)
@@ -145,7 +145,7 @@ def _refuse_another_training(one: _Checkpoint, known: Sequence[_Checkpoint]) -> 
 
 
 def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
-    """UsageError if two runs use one name for different data."""
+    """Raise UsageError if two runs use one name for different data."""
     known: dict[str, tuple[str, Path]] = {}
     for folder, results in runs:
         for data in results.data:
@@ -158,7 +158,7 @@ def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
 
 
 def seed_lines(found: SeedComparison) -> Iterator[str]:
-    """The table on the terminal, with a warning if the models differ by more than seeds should."""
+    """Yield the table on the terminal, with a warning if the models differ by more than seeds should."""
     head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
         (claim_sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",

@@ -121,7 +121,7 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
 
 
 def distinct_texts(data: Dataset) -> list[SampledText]:
-    """The distinct texts of a data set, each with its first cluster; DataError if there are few."""
+    """Return the distinct texts of a data set, each with its first cluster. Raise DataError if there are few."""
     of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
     return _distinct_sample(data, chain(of_pairs, ((group.source, group.cluster) for group in data.groups)))
 
@@ -135,7 +135,7 @@ def one_text_per_pair(data: Dataset, seed: int) -> list[SampledText]:
 
 
 def _distinct_sample(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[SampledText]:
-    """Distinct texts of (text, cluster); DataError if there are few."""
+    """Return distinct texts of (text, cluster). Raise DataError if there are few."""
     found: dict[str, str] = {}
     for text, cluster in texts:
         found.setdefault(text, cluster)
@@ -149,7 +149,7 @@ def _distinct_sample(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[Sa
 
 
 def tokenize(text: str) -> Tokens:
-    """The lower-cased tokens of a text, with separate punctuation.
+    """Return the lower-cased tokens of a text, with separate punctuation.
 
     >>> tokenize("It's 5 p.m.")
     ('it', "'", 's', '5', 'p', '.', 'm', '.')
@@ -165,7 +165,7 @@ def _count_clusters(drawn: Sequence[SampledText]) -> int:
 
 
 def _equal_samples(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[list[SampledText]]:
-    """Equal numbers from both sides, at most `most` of each.
+    """Return equal numbers from both sides, at most `most` of each.
 
     The larger side is first cut to whole clusters (except the last), so that both are sampled equally densely:
     a random part of a cluster has fewer similar texts than the whole cluster.
@@ -177,7 +177,7 @@ def _equal_samples(sides: Sequence[list[SampledText]], most: int, seed: int) -> 
 
 
 def _assign_folds(drawn: Sequence[SampledText], seed: int) -> Ints:
-    """The fold of each text; clusters stay whole and are dealt out in the order of their hash."""
+    """Return the fold of each text; clusters stay whole and are dealt out in the order of their hash."""
     clusters = sorted({one.cluster for one in drawn}, key=lambda name: content_hash(str(seed), name))
     place = {name: i % min(FOLDS, len(clusters)) for i, name in enumerate(clusters)}
     return np.array([place[one.cluster] for one in drawn])
@@ -215,7 +215,7 @@ class Corpus:
     folds: Ints
 
     def start(self, most: int) -> Corpus:
-        """The first texts with at most this many tokens in all, at least one text."""
+        """Return the first texts with at most this many tokens in all, at least one text."""
         size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), most, side="right")))
         return Corpus(self.tokens[:size], self.folds[:size])
 
@@ -230,7 +230,7 @@ class Corpus:
         return np.array([len(one) for one in self.tokens])
 
     def stays(self, fold: int | None) -> NDArray[np.bool_]:
-        """Mask of the texts outside a fold, shape [n]."""
+        """Return mask of the texts outside a fold, shape [n]."""
         return np.ones(len(self.folds), bool) if fold is None else self.folds != fold
 
 
@@ -265,12 +265,12 @@ class Grams:
 
 
 def mean_length(corpus: Corpus, fold: int | None) -> Floats:
-    """Mean number of tokens per text, shape [1]."""
+    """Return mean number of tokens per text, shape [1]."""
     return np.array([corpus.lengths[corpus.stays(fold)].mean()])
 
 
 def distinct_ngrams(corpus: Corpus, fold: int | None) -> Floats:
-    """Share of n-grams that are distinct, pooled over the texts, for orders 1 to 3; shape [3].
+    """Return share of n-grams that are distinct, pooled over the texts, for orders 1 to 3; shape [3].
 
     >>> distinct_ngrams(Corpus([("a", "b"), ("a", "c")], np.array([0, 1])), None).round(2).tolist()
     [0.75, 1.0, nan]
@@ -280,7 +280,9 @@ def distinct_ngrams(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def zipf_exponent(corpus: Corpus, fold: int | None) -> Floats:
-    """The negative slope of log frequency over log rank for the most frequent tokens, shape [1]; NaN for one token."""
+    """Return the negative slope of log frequency over log rank for the most frequent tokens, shape [1]; NaN for one
+    token.
+    """
     grams = corpus.grams[1].left(corpus.stays(fold))
     counts = np.sort(np.bincount(grams.ids, grams.counts))[::-1][:ZIPF_TYPES]
     counts = counts[counts > 0]
@@ -291,7 +293,7 @@ def zipf_exponent(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
-    """Mean smoothed BLEU-4 of each text against all others as references, shape [1]: high if texts are similar.
+    """Return mean smoothed BLEU-4 of each text against all others as references, shape [1]: high if texts are similar.
 
     >>> round(float(self_bleu(Corpus([tuple("abcd"), tuple("abcd"), tuple("wxyz")], np.array([0, 1, 2])), None)[0]), 2)
     0.67
@@ -309,7 +311,7 @@ def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def _clipped_counts(grams: Grams) -> Ints:
-    """The matched count of each entry's n-gram: its maximum count in any one other text."""
+    """Return the matched count of each entry's n-gram: its maximum count in any one other text."""
     starts = np.flatnonzero(np.diff(grams.ids, prepend=-1))
     sizes = np.diff(np.append(starts, len(grams.ids)))
     is_first = np.zeros(len(grams.ids), bool)
@@ -320,7 +322,7 @@ def _clipped_counts(grams: Grams) -> Ints:
 
 
 def _brevity_penalties(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
-    """The brevity penalty of each text against the nearest length of another text, shape [n]."""
+    """Return the brevity penalty of each text against the nearest length of another text, shape [n]."""
     known, counts = np.unique(tokens[stays], return_counts=True)
     penalties: dict[int, float] = {}
     for length in np.unique(tokens).tolist():
@@ -341,7 +343,7 @@ def _pair_figures(drawn: Sequence[SampledText], folds: Ints) -> JackknifeFigures
 
 
 def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
-    """The summands of the corpus figures: matches and n-grams by order, both lengths, Jaccard, one."""
+    """Return the summands of the corpus figures: matches and n-grams by order, both lengths, Jaccard, one."""
     import_nltk()
     from nltk.translate.bleu_score import modified_precision
 
@@ -353,7 +355,7 @@ def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
 
 
 def pair_measures(sums: Floats) -> Floats:
-    """BLEU-1 to 4, cumulative, and the mean Jaccard, from sums over pairs; shape [5]."""
+    """Return BLEU-1 to 4, cumulative, and the mean Jaccard, from sums over pairs; shape [5]."""
     matches, totals = sums[:ORDERS], sums[ORDERS : 2 * ORDERS]
     spoken, wanted, jaccard, count = sums[2 * ORDERS :]
     with np.errstate(divide="ignore"):
@@ -363,7 +365,7 @@ def pair_measures(sums: Floats) -> Floats:
 
 
 def _jackknife_error(without: Floats) -> Floats:
-    """The jackknife's standard error of each measure, shape [m] (Efron and Tibshirani 1993, equation 11.5)."""
+    """Return the jackknife's standard error of each measure, shape [m] (Efron and Tibshirani 1993, equation 11.5)."""
     folds = len(without)
     error: Floats = np.sqrt((folds - 1) / folds * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
     return error
@@ -380,7 +382,7 @@ def _text_measure(name: str, first: float, second: float, error: float, freedom:
 
 
 def text_shift_lines(found: TextShift) -> Iterator[str]:
-    """Lines for the terminal: rates in percent, a star if the difference is certain."""
+    """Yield lines for the terminal: rates in percent, a star if the difference is certain."""
     on_pairs = (
         f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
     )

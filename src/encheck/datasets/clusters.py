@@ -61,7 +61,7 @@ def hash_word_bag(text: str) -> int:
 
 
 def _sorted_words(text: str) -> str:
-    """The words of a text in alphabetical order."""
+    """Return the words of a text in alphabetical order."""
     words = text.lower().split()
     words.sort()
     return " ".join(words)
@@ -73,13 +73,13 @@ def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[st
 
 
 def order_clusters_by_hash(clusters: Iterable[str], *, seed: int) -> list[str]:
-    """The distinct clusters, ordered by the hash of seed and name."""
+    """Return the distinct clusters, ordered by the hash of seed and name."""
 
     return sorted(set(clusters), key=lambda cluster: hash_cluster_name(cluster, seed))
 
 
 def hash_cluster_name(cluster: str, seed: int) -> bytes:
-    """The hash of seed and name, by which samples order clusters."""
+    """Return the hash of seed and name, by which samples order clusters."""
     return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
 
 
@@ -121,5 +121,5 @@ def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> l
 
 
 def jaccard_overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
-    """Jaccard overlap of two sets of words; 0 for two empty sets."""
+    """Return Jaccard overlap of two sets of words; 0 for two empty sets."""
     return len(a & b) / max(len(a | b), 1)

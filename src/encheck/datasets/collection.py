@@ -109,7 +109,7 @@ class Collection:
         return tuple(chosen)
 
     def with_same_documents(self, same: tuple[int, ...]) -> Collection:
-        """The same collection, in which some documents count as one."""
+        """Return the same collection, in which some documents count as one."""
         return replace(self, same=same)
 
     @cached_property
@@ -135,13 +135,13 @@ class Collection:
         return tuple(sorted({q.cluster for q in self.queries}))
 
     def select_clusters(self, clusters: Iterable[str]) -> Collection:
-        """The collection with only the queries of these clusters, and all documents."""
+        """Return the collection with only the queries of these clusters, and all documents."""
         wanted = set(clusters)
         return replace(self, queries=tuple(q for q in self.queries if q.cluster in wanted))
 
 
 def own_documents_message(name: str, count: int, queries: int) -> str:
-    """A message that `count` of the queries are also documents, and how that is handled; empty if `count` is 0."""
+    """Return a message that `count` of the queries are also documents, and how that is handled, or "" if `count` is 0."""
     if not count:
         return ""
     are = "is also a document" if count == 1 else "are also documents"
@@ -177,7 +177,7 @@ def assign_query_clusters(queries: Sequence[CollectionQuery]) -> tuple[Collectio
 
 
 def make_text_groups(name: str, collection: Collection) -> tuple[Group, ...]:
-    """Return one group per text, in the cluster of its query; empty for documents without judgements.
+    """Return one group per text, in the cluster of its query, or () for documents without judgements.
 
     At most `MAX_TEXT_GROUPS` queries and as many sentences of relevant documents, chosen by their hash. A duplicate
     text counts once, in the first cluster by name. A sentence has `MIN_SENTENCE_WORDS` to `MAX_SENTENCE_WORDS` words;
@@ -222,7 +222,7 @@ LONG_DOCUMENT_WORDS = 100_000  # words
 
 
 def normalise_text(text: str) -> str:
-    """The text in lower case with single blanks.
+    """Return the text in lower case with single blanks.
 
     >>> normalise_text("Which  words?")
     'which words?'
@@ -292,7 +292,7 @@ class DataWarning:
 
 
 def find_data_warnings(collection: Collection) -> list[DataWarning]:
-    """The faults in the data, in the order of `_check_for_faults`."""
+    """Return the faults in the data, in the order of `_check_for_faults`."""
     return [one for one in _check_for_faults(collection) if one.count]
 
 

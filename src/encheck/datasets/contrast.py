@@ -48,9 +48,9 @@ class PropertyRow(NamedTuple):
 
 
 def read_property_names(path: Path) -> tuple[str, ...]:
-    """The properties in the column `property` of a file, in its order; empty without such a column.
+    """Return the properties in the column `property` of a file, in its order, or () without such a column.
 
-    DataError for a row without a property, and for a name that -m could not select.
+    Raise DataError for a row without a property, and for a name that -m could not select.
     """
     columns, rows = read_table(path, BadRows(skip=True))
     if PROPERTY_COLUMN not in columns:
@@ -65,7 +65,7 @@ def read_property_names(path: Path) -> tuple[str, ...]:
 
 
 def parse_property_name(value: object) -> str:
-    """The name of a property; ValueError if -m cannot select it: it must be a plain word.
+    """Return the name of a property. Raise ValueError if -m cannot select it: it must be a plain word.
 
     >>> parse_property_name(" hedging ")
     'hedging'
@@ -79,7 +79,7 @@ def parse_property_name(value: object) -> str:
 
 
 def property_of_row(row: Mapping[str, Any], columns: Sequence[str], property_of_all: str) -> str:
-    """Return a row's property: that of all rows, else that in its column; ValueError for an invalid one."""
+    """Return a row's property: that of all rows, else that in its column. Raise ValueError for an invalid one."""
     if PROPERTY_COLUMN in row and PROPERTY_COLUMN not in columns:
         raise ValueError(
             f"the row has a {PROPERTY_COLUMN}, but the first row does not: name one in every row, or in none"
@@ -137,7 +137,7 @@ def dataset_from_property_rows(
 
 
 def drop_repeated_property_rows(path: Path, rows: Iterable[PropertyRow]) -> list[PropertyRow]:
-    """Return the distinct rows, and log how many repeats were left out; DataError if there are no rows.
+    """Return the distinct rows, and log how many repeats were left out. Raise DataError if there are no rows.
 
     A contrast with its halves exchanged is a repeat.
     """
@@ -155,7 +155,7 @@ def drop_repeated_property_rows(path: Path, rows: Iterable[PropertyRow]) -> list
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, property_of_all: str, sample: int | None, seed: int) -> Dataset:
-    """The contrasts of a file, with at most `sample` clusters per property; DataError explains a fault in it.
+    """Return the contrasts of a file, with at most `sample` clusters per property; DataError explains a fault in it.
 
     `property_of_all` is the property of all rows; if it is "", the column `property`, if any, gives that of each row.
     """
@@ -164,7 +164,7 @@ def contrasts(name: str, path: Path, bad: BadRows, *, property_of_all: str, samp
 
 
 def are_contrast_columns(names: Sequence[str]) -> bool:
-    """Whether these are the columns of contrasts.
+    """Return whether these are the columns of contrasts.
 
     >>> are_contrast_columns(["id", "q1", "q2", "doc1", "doc2"]), are_contrast_columns(["q1", "q2"])
     (True, False)

@@ -62,19 +62,21 @@ class ShardedPairs(ABC):
 
     @abstractmethod
     def summarise(self) -> ShardedPairsSummary:
-        """The summary in results.json."""
+        """Return the summary in results.json."""
 
     @abstractmethod
     def classification_items(self, negative: Sequence[SentencePair] | None = None) -> Items:
-        """Paraphrases, and the data's own negatives or the given ones; NothingToMeasure if either class is missing."""
+        """Return paraphrases, and the data's own negatives or the given ones. Raise NothingToMeasure if either class is
+        missing.
+        """
 
     @abstractmethod
     def both_order_items(self) -> Items:
-        """Labelled pairs in both orders; NothingToMeasure without both labels."""
+        """Return labelled pairs in both orders. Raise NothingToMeasure without both labels."""
 
     @abstractmethod
     def graded_items(self) -> Items:
-        """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
+        """Return pairs with a graded similarity. Raise NothingToMeasure if the grades do not rank pairs."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Dataset:
         return content_hash(*pairs, *variants, *contrasts, *texts, *sorted_out, *own)
 
     def select_quick_groups(self) -> Self:
-        """The groups for a quick run, with their pairs; the whole data set if no group is marked."""
+        """Return the groups for a quick run, with their pairs; the whole data set if no group is marked."""
         groups = tuple(g for g in self.groups if g.is_quick)
         if not groups:
             return self
@@ -133,7 +135,7 @@ class Dataset:
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
     def select_clusters(self, clusters: Container[str]) -> Self:
-        """The pairs, groups, contrasts and triplets of these clusters, without collections and tasks."""
+        """Return the pairs, groups, contrasts and triplets of these clusters, without collections and tasks."""
         return replace(
             self,
             pairs=tuple(pair for pair in self.pairs if pair.cluster in clusters),
@@ -200,7 +202,7 @@ class Dataset:
 
 
 def pair_fingerprint(item: str, label: int | None, score: float | None) -> str:
-    """The part of a data set's fingerprint for a pair."""
+    """Return the part of a data set's fingerprint for a pair."""
     return f"{item}{label}{'' if score is None else score}"
 
 
@@ -213,7 +215,7 @@ def dataset_from_rows(
     seed: int = 0,
     skipped: Sequence[str] = (),
 ) -> Dataset:
-    """A data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase.
+    """Return a data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase.
 
     A sample is drawn after splitting: `sample` clusters of the test part, which is measured, and as many of the
     validation part, which sets thresholds. Data without a test part are sampled as a whole.
@@ -234,7 +236,7 @@ def dataset_from_rows(
 
 
 def dataset_from_sample(name: str, sample: SampledPairs, *, licence: str = "") -> Dataset:
-    """The data set that `dataset_from_rows` would make of all rows, from the sampled ones."""
+    """Return the data set that `dataset_from_rows` would make of all rows, from the sampled ones."""
     return _dataset_of_pairs(name, sample.rows, licence, rows=sample.total_rows, skipped=sample.skipped)
 
 
@@ -263,7 +265,7 @@ def _make_sentence_pairs(name: str, rows: Sequence[tuple[PairRow, str]]) -> Iter
 
 
 def pair_id(name: str, texts: str, occurrence: int) -> ItemId:
-    """The id of a pair of a data set; `texts` is the hash of both texts."""
+    """Return the id of a pair of a data set; `texts` is the hash of both texts."""
     return ItemId.of(name, texts, "pair", 1, "data", occurrence)
 
 
@@ -280,7 +282,7 @@ Tasks = Mapping[str, Sequence[ClassifiedText]]  # by their names
 
 
 def add_classification_tasks(dataset: Dataset, tasks: Tasks, *, sample: int | None, seed: int) -> Dataset:
-    """The data with these tasks, with at most `sample` clusters in each part of a task (None: all of them)."""
+    """Return the data with these tasks, with at most `sample` clusters in each part of a task (None: all of them)."""
     items_by_task = {
         name: tuple(_make_classified_items(dataset.name, name, rows, sample, seed)) for name, rows in tasks.items()
     }

@@ -58,7 +58,7 @@ Values = dict[str, str]
 
 @lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
 def diff_words(source: str, text: str) -> tuple[Edit, ...]:
-    """The edits that turn the source into the text, word by word.
+    """Return the edits that turn the source into the text, word by word.
 
     >>> diff_words("a red car", "a blue car")
     (Edit(start=2, end=5, text='blue'),)
@@ -70,7 +70,7 @@ def diff_words(source: str, text: str) -> tuple[Edit, ...]:
 
 
 def number_in_words(number: int) -> str:
-    """The number in words, from 0 to 999.
+    """Return the number in words, from 0 to 999.
 
     >>> number_in_words(45), number_in_words(120)
     ('forty-five', 'a hundred and twenty')
@@ -81,10 +81,10 @@ def number_in_words(number: int) -> str:
 
 @cache
 def _values_by_notation() -> Mapping[str, list[Pair]]:
-    """The values of each notation in order, each written in two ways."""
+    """Return the values of each notation in order, each written in two ways."""
 
     def smaller(unit: str, small: str, least: int) -> list[Pair]:
-        """Amounts below one unit, written in the unit and in thousandths of it, in steps of five hundredths."""
+        """Return amounts below one unit, written in the unit and in thousandths of it, in steps of five hundredths."""
         return [(f"{part / 100:g} {unit}", f"{part}0 {small}") for part in range(least, 100, 5)]
 
     halves = {number: f"{number_in_words(number)} and a half" for number in range(1, 15)}
@@ -134,9 +134,9 @@ def _values_by_notation() -> Mapping[str, list[Pair]]:
 
 
 def draw_two_values(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
-    """Two values in both notations, and their distance in the order of the values: near, middle or far.
+    """Return two values in both notations, and their distance in the order of the values: near, middle or far.
 
-    KeyError for an unknown notation.
+    Raise KeyError for an unknown notation.
     """
     if notation == "dates":
         year = rng.randrange(2012, 2025)
@@ -200,14 +200,16 @@ class ProbeFrame:
 
 
 def reduce_frame_to_clause(frame: ProbeFrame) -> ProbeFrame | None:
-    """The frame reduced to its clause; None if the gap is not a clause, or refers to the rest of the sentence."""
+    """Return the frame reduced to its clause, or None if the gap is not a clause, or refers to the rest of the
+    sentence.
+    """
     needs_more = frame.form.name in FORMS_IN_CLAUSES or "{" in frame.template
     return None if needs_more else replace(frame, template=f"{GAP}.")
 
 
 @cache
 def load_probe_frames() -> tuple[ProbeFrame, ...]:
-    """All frames, in the order of the file."""
+    """Return all frames, in the order of the file."""
     forms = {
         name: GapForm(name, first, second, candidate, tuple(exchanged.split()), kept, changed)
         for name, first, second, candidate, exchanged, kept, changed in _read_package_tsv("forms")
@@ -225,14 +227,14 @@ def load_probe_frames() -> tuple[ProbeFrame, ...]:
 
 
 def _read_package_tsv(name: str) -> list[list[str]]:
-    """The rows of a table of this package, without its header."""
+    """Return the rows of a table of this package, without its header."""
     text = (resources.files("encheck.datasets") / "fresh" / f"{name}.tsv").read_text("utf-8")
     return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
 
 
 @cache
 def generate_fresh_groups(seed: int) -> tuple[Group, ...]:
-    """The groups of this seed: as many per frame as its fillers allow, at most six, without repeated texts."""
+    """Return the groups of this seed: as many per frame as its fillers allow, at most six, without repeated texts."""
     taken: set[str] = set()
     groups: list[Group] = []
     for frame in load_probe_frames():
@@ -250,7 +252,7 @@ def generate_fresh_groups(seed: int) -> tuple[Group, ...]:
 
 
 def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
-    """One group of this frame, filled by `rng`; None if two of its texts are the same.
+    """Return one group of this frame, filled by `rng`, or None if two of its texts are the same.
 
     With two sources, the second is the mirror. The changed text has its meaning; the kept text does not.
     """
@@ -285,14 +287,14 @@ def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
 
 
 def _fill_gap(frame: ProbeFrame, form: str, values: Values, inside: Values) -> str:
-    """The sentence of a frame, with this form in its gap."""
+    """Return the sentence of a frame, with this form in its gap."""
     return BEGIN.sub(
         lambda found: found[0].upper(), frame.template.format(**values).replace(GAP, form.format(**inside))
     )
 
 
 def _draw_filler_values(frame: ProbeFrame, rng: Random) -> Values:
-    """A value for each filler: a+b are two options, v/w the two halves of one, n|m these in either order."""
+    """Return a value for each filler: a+b are two options, v/w the two halves of one, n|m these in either order."""
     values = dict(ORDINALS)
     for name, options in frame.fillers.items():
         if name == "number":

@@ -57,7 +57,7 @@ class Hub:
     listed: bool = False
 
     def read(self, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs, split by split; DataError if the hub cannot be reached or holds different data."""
+        """Yield pairs, split by split. Raise DataError if the hub cannot be reached or holds different data."""
         try:
             import datasets
         except ImportError as error:
@@ -107,16 +107,16 @@ class Hubs:
     parts: Mapping[str, Hub]
 
     def read(self, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs of each part in turn."""
+        """Yield pairs of each part in turn."""
         for name, part in self.parts.items():
             yield from (row._replace(split=f"{name}/{row.split}") for row in part.read(bad))
 
 
 def fetch_hub_folder(spec: str, *, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` in the hub's cache, fetched if necessary.
+    """Return the folder of `OWNER/NAME@COMMIT` in the hub's cache, fetched if necessary.
 
-    `patterns` select the files, `is_whole` checks that a folder is complete. DataError for any other specification, and
-    if the hub cannot be reached.
+    `patterns` select the files, `is_whole` checks that a folder is complete. Raise DataError for any other
+    specification, and if the hub cannot be reached.
     """
     match = SPEC.fullmatch(spec)
     if match is None:

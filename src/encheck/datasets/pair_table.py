@@ -58,12 +58,12 @@ class PairTable:
         self._writer: Any = pyarrow.ipc.new_stream(sink, pair_schema(), options=packed)
 
     def append(self, batch: Any) -> None:
-        """Hold a record batch of the schema; DataError if the disk for temporary files is full."""
+        """Hold a record batch of the schema. Raise DataError if the disk for temporary files is full."""
         self._write_or_refuse(lambda: self._writer.write_batch(batch))
         self.rows += batch.num_rows
 
     def batches(self) -> Iterator[tuple[int, Any]]:
-        """(number of its first row, record batch), in the order in which they were appended."""
+        """Yield (number of its first row, record batch), in the order in which they were appended."""
         import pyarrow
 
         if self._writer is not None:
@@ -88,7 +88,9 @@ class PairTable:
 
 @cache
 def pair_schema() -> Any:
-    """The pyarrow schema of a `PairTable`: `label` is 0, 1 or missing; a cluster is in UTF-8, with half characters."""
+    """Return the pyarrow schema of a `PairTable`: `label` is 0, 1 or missing; a cluster is in UTF-8, with half
+    characters.
+    """
     import pyarrow
 
     return pyarrow.schema(
@@ -103,7 +105,7 @@ def pair_schema() -> Any:
 
 
 def text_array(texts: Sequence[str]) -> Any:
-    """A pyarrow array of these texts, several times as fast as pyarrow's own constructor."""
+    """Return a pyarrow array of these texts, several times as fast as pyarrow's own constructor."""
     import pyarrow
 
     joined = "".join(texts)
@@ -114,7 +116,7 @@ def text_array(texts: Sequence[str]) -> Any:
 
 
 def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of a text array without missing values, and the offset of each text, and of the end."""
+    """Return the bytes of a text array without missing values, and the offset of each text, and of the end."""
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]], ends - ends[0]
@@ -146,7 +148,7 @@ class Linker:
             self._sums.append(np.stack([letter_sums(batch.column(side)) for side in (0, 1)]))
 
     def links(self, table: PairTable) -> Links:
-        """The links of all rows; reads them again only if some texts may be shared."""
+        """Return the links of all rows; reads them again only if some texts may be shared."""
         sums = np.concatenate([np.empty((2, 0), np.uint64), *self._sums], axis=1)
         self._sums.clear()
         may_repeat = _mark_repeated(sums[0] * ODD + sums[1])
@@ -175,7 +177,7 @@ class Linker:
 
 
 def letter_sums(texts: Any) -> Numbers:
-    """A number for each text's letters, whatever their order and case; the pyarrow array has no blank texts."""
+    """Return a number for each text's letters, whatever their order and case; the pyarrow array has no blank texts."""
     data, ends = text_spans(texts)
     sums = _sum_byte_weights(data, ends)
     if len(data) and data.max() >= ASCII:
@@ -197,7 +199,7 @@ BYTE_WEIGHTS[ord("A") : ord("Z") + 1] = BYTE_WEIGHTS[ord("a") : ord("z") + 1]
 
 
 def _mark_repeated(values: Numbers) -> NDArray[np.bool_]:
-    """Whether each value occurs more than once."""
+    """Return whether each value occurs more than once."""
     ordered = np.sort(values)
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not len(twice):
@@ -208,7 +210,7 @@ def _mark_repeated(values: Numbers) -> NDArray[np.bool_]:
 
 
 def sample_rows(table: PairTable, links: Links, *, count: int | None, seed: int) -> Iterator[tuple[PairRow, str]]:
-    """The rows of `count` clusters (None: all), each with its cluster's name, in the order of the file."""
+    """Yield the rows of `count` clusters (None: all), each with its cluster's name, in the order of the file."""
     if count is None:
         yield from rows_with_clusters(table, links)
         return
@@ -218,7 +220,7 @@ def sample_rows(table: PairTable, links: Links, *, count: int | None, seed: int)
 
 
 def rows_with_clusters(table: PairTable, links: Links) -> Iterator[tuple[PairRow, str]]:
-    """Each row with the name of its cluster."""
+    """Return each row with the name of its cluster."""
     least = _FirstTexts()
     for start, batch in table.batches():
         least.add(links.component[start : start + batch.num_rows], *_both_texts(batch))
@@ -245,7 +247,7 @@ def _rows_of_clusters(
 
 
 def count_clusters(table: PairTable, links: Links) -> int:
-    """The number of clusters of the rows."""
+    """Return the number of clusters of the rows."""
     if any(batch.column("cluster").null_count < batch.num_rows for _, batch in table.batches()):
         return len({name for _, name in rows_with_clusters(table, links)})
     linked = links.component[links.component >= 0]
@@ -262,7 +264,7 @@ class _LowestRankedClusters:
         self._highest = AFTER_EVERY_RANK
 
     def offer(self, name: str) -> bool:
-        """Whether this cluster is among those chosen so far."""
+        """Return whether this cluster is among those chosen so far."""
         if name in self.names:
             return True
         place = hash_cluster_name(name, self.seed)
@@ -297,7 +299,9 @@ class _FirstTexts:
 def _sample_clusters(
     table: PairTable, links: Links, count: int, seed: int
 ) -> tuple[_LowestRankedClusters, NDArray[np.bool_], dict[int, str]]:
-    """The chosen clusters; the rows that may belong to one (all that do, and some that do not); names of components."""
+    """Return the chosen clusters; the rows that may belong to one (all that do, and some that do not); names of
+    components.
+    """
     chosen, least = _LowestRankedClusters(count, seed), _FirstTexts()
     may_be_kept = np.zeros(table.rows, np.bool_)
     is_open = np.zeros(links.component.max(initial=-1) + 1, np.bool_)
@@ -349,7 +353,7 @@ class SampleFile:
         self._path = path
 
     def read(self) -> SampledPairs | None:
-        """The pairs; None if no process has written them."""
+        """Return the pairs, or None if no process has written them."""
         import pyarrow
 
         if not self._path.exists():
@@ -375,7 +379,7 @@ class SampleFile:
 
 @contextmanager
 def shared_sample_file(run: str | None, request: tuple[object, ...]) -> Iterator[SampleFile | None]:
-    """The file for the data described by `request`, in one process of the run at a time; None without a run.
+    """Return the file for the data described by `request`, in one process of the run at a time, or None without a run.
 
     Its name begins with `run`. The second part of `request` is the path: a different file there is different data.
     """
@@ -410,5 +414,5 @@ def _to_arrow(sample: SampledPairs) -> Any:
 
 
 def _cluster_bytes(name: str | None) -> bytes | None:
-    """A cluster's name in bytes; it may hold half a character."""
+    """Return a cluster's name in bytes; it may hold half a character."""
     return None if name is None else name.encode("utf-8", "surrogatepass")

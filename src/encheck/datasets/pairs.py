@@ -69,7 +69,7 @@ FILES = (
 
 
 def find_pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
-    """The column of each role, None if missing; DataError if a needed one is missing.
+    """Return the column of each role, None if missing. Raise DataError if a needed one is missing.
 
     By default, both texts and a label or a score are needed. A column with a similar name is also accepted.
     """
@@ -102,7 +102,7 @@ def _find_role_column(path: Path | str, role: str, columns: list[str]) -> str | 
 
 
 def make_pair_row(fields: Mapping[str, Any], columns: Mapping[str, str | None]) -> PairRow:
-    """A row from the column of each role; ValueError if it is invalid.
+    """Return a row from the column of each role. Raise ValueError if it is invalid.
 
     A score may be missing if there are labels.
     """
@@ -114,7 +114,7 @@ def make_pair_row(fields: Mapping[str, Any], columns: Mapping[str, str | None]) 
 
 
 def parse_finite_score(value: object) -> float:
-    """A graded similarity; ValueError if it is not a number.
+    """Return a graded similarity. Raise ValueError if it is not a number.
 
     >>> parse_finite_score("3.8"), parse_finite_score(-1)
     (3.8, -1.0)
@@ -129,14 +129,14 @@ def parse_finite_score(value: object) -> float:
 
 
 def repeats_message(path: Path, repeats: int, rows: int) -> list[str]:
-    """Return the message about rows that repeat an earlier row; empty if there are none."""
+    """Return the message about rows that repeat an earlier row, or an empty list if there are none."""
     return [f"{path.name}: {repeats} of {rows} rows repeat an earlier pair word for word, and each counts"] * bool(
         repeats
     )
 
 
 def scores_message(path: Path, count: int, low: float, high: float) -> list[str]:
-    """Return the message about the scores of `count` pairs; empty if there are none."""
+    """Return the message about the scores of `count` pairs, or an empty list if there are none."""
     ranks = "`sts` ranks pairs by it: higher means more similar"
     return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)
 
@@ -223,7 +223,9 @@ def _gather_file(path: Path, bad: BadRows) -> _GatheredPairs:
 
 
 def _gather_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _GatheredPairs:
-    """The rows of all files, whose columns must have the same roles; other files are refused, or skipped and noted."""
+    """Return the rows of all files, whose columns must have the same roles; other files are refused, or skipped and
+    noted.
+    """
     opened_files: list[tuple[Path, list[str], Chosen, Callable[[Sequence[str]], Iterator[Any]]]] = []
     for file in files:
         try:
@@ -356,7 +358,7 @@ def _check_row_by_row(batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, s
 
 
 def _check_batch(batch: _Batch) -> Any:
-    """The record batch of valid rows; ValueError for an invalid row."""
+    """Return the record batch of valid rows. Raise ValueError for an invalid row."""
     fields, count = batch.fields, len(batch.lines)
     first, second = (_check_texts(fields[side]) for side in NEEDED)
     labels: list[int | None] = [None] * count
@@ -389,7 +391,7 @@ def _make_record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
 
 
 def _needs_no_checks(column: Any) -> bool:
-    """Whether a pyarrow column has only UTF-8 texts, without missing, empty or white-space values."""
+    """Return whether a pyarrow column has only UTF-8 texts, without missing, empty or white-space values."""
     import pyarrow.compute
 
     if not pyarrow.types.is_string(column.type) or column.null_count or not len(column):
@@ -410,7 +412,9 @@ def _needs_no_checks(column: Any) -> bool:
 
 
 def _check_texts(values: Any) -> Any:
-    """The texts without surrounding white space as a pyarrow array; ValueError for a blank or any other value."""
+    """Return the texts without surrounding white space as a pyarrow array. Raise ValueError for a blank or any other
+    value.
+    """
     import pyarrow
 
     if not isinstance(values, list | tuple):
@@ -429,7 +433,7 @@ def _check_texts(values: Any) -> Any:
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order; a DataError for a missing column lists the existing ones."""
+    """Yield pairs in file order; a DataError for a missing column lists the existing ones."""
     if path.is_dir():
         for file in _require_parquet_files(path):
             yield from read(file, bad)
@@ -466,7 +470,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
-    """The pairs of `read`, in columns: in a fraction of its time and memory. DataError as for `read`."""
+    """Return the pairs of `read`, in columns: in a fraction of its time and memory. DataError as for `read`."""
     if not (find_parquet_files(path) if path.is_dir() else path.is_file() and path.suffix.lower() in PAIR_FORMATS):
         list(read(path, bad))
     try:
@@ -482,7 +486,7 @@ def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
 
 
 def read_production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, dict[str, str]]]:
-    """Pairs from production, each with the values of the columns without a role (its slices).
+    """Yield pairs from production, each with the values of the columns without a role (its slices).
 
     Some or all labels may be missing, because nobody judged these pairs. DataError as for `read`.
     """
@@ -507,14 +511,14 @@ def read_production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, d
 
 
 def _require_parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files in a folder; DataError if it has none."""
+    """Return the Parquet files in a folder. Raise DataError if it has none."""
     if not (files := find_parquet_files(folder)):
         raise DataError(f"pairs: {folder} holds no Parquet file; expected {FILES}")
     return files
 
 
 def are_pair_columns(names: Sequence[str]) -> bool:
-    """Whether these are the columns of pairs of sentences.
+    """Return whether these are the columns of pairs of sentences.
 
     >>> are_pair_columns(["sentence1", "sentence2", "score"]), are_pair_columns(["text", "score"])
     (True, False)
@@ -524,7 +528,7 @@ def are_pair_columns(names: Sequence[str]) -> bool:
 
 
 def find_better_data_set(path: Path) -> str:
-    """The data set of queries and documents that this file belongs to, because it has no sentence pairs."""
+    """Return the data set of queries and documents that this file belongs to, because it has no sentence pairs."""
     ending = path.suffix.lower()
     if not path.is_file() or ending not in PAIR_FORMATS:
         return ""

@@ -76,7 +76,7 @@ class Page:
 
 
 def parse_html(text: str) -> Page:
-    """The page in an HTML text; its title is the first `h1`, else `title`.
+    """Return the page in an HTML text; its title is the first `h1`, else `title`.
 
     >>> parse_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
     Page(title='Refunds', sections=(PageSection(heading='Refunds', text='Ask us.'),))
@@ -88,7 +88,7 @@ def parse_html(text: str) -> Page:
 
 
 def parse_markdown(text: str) -> Page:
-    r"""The page in a Markdown text (CommonMark and tables); a title in YAML front matter takes precedence.
+    r"""Return the page in a Markdown text (CommonMark and tables); a title in YAML front matter takes precedence.
 
     >>> parse_markdown("# Refunds\n\nAsk *us*.").sections
     (PageSection(heading='Refunds', text='Ask us.'),)
@@ -102,7 +102,7 @@ def parse_markdown(text: str) -> Page:
 
 
 def parse_plain_text(text: str, title: str = "") -> Page:
-    """The page of a plain text, which has no headings."""
+    """Return the page of a plain text, which has no headings."""
     return Page(title, (PageSection("", text.strip()),) if text.strip() else ())
 
 
@@ -169,7 +169,7 @@ class _PageReader(HTMLParser):
         self.heading = None
 
     def page(self) -> Page:
-        """The collected page."""
+        """Return the collected page."""
         if self.heading is not None:
             self._end_heading()
         sections = (
@@ -203,9 +203,9 @@ class Article:
 
 
 def read_articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
-    """The articles at the path, in the order of their names; an unreadable one is a bad row.
+    """Yield the articles at the path, in the order of their names; an unreadable one is a bad row.
 
-    `seen` counts files by their ending. DataError for a path that does not exist, and a table without a column of
+    `seen` counts files by their ending. Raise DataError for a path that does not exist, and a table without a column of
     texts.
     """
     for file, name in find_article_files(path, seen):
@@ -225,7 +225,7 @@ def read_articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Arti
 
 
 def find_article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
-    """(file, its name in the folder) of the files to read; hidden files and folders are skipped."""
+    """Yield (file, its name in the folder) of the files to read; hidden files and folders are skipped."""
     if path.is_file():
         if file_ending(path) not in ENDINGS:
             raise unknown_format_error(path, ENDINGS)
@@ -276,9 +276,9 @@ class _LoggedQuery:
 
 
 def read_query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
-    """The distinct queries of a log in the order of their first appearance, each with its count.
+    """Return the distinct queries of a log in the order of their first appearance, each with its count.
 
-    A query is its own cluster unless a column `cluster` names one. DataError if the log holds no query.
+    A query is its own cluster unless a column `cluster` names one. Raise DataError if the log holds no query.
     """
     if not path.is_file():
         state = "is a folder, but should be a file" if path.is_dir() else "does not exist"
@@ -328,7 +328,7 @@ def _read_log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery
 
 
 def parse_query_count(value: Any) -> int:
-    """How often a query was asked, 1 by default; ValueError unless it is a whole number above 0.
+    """Return how often a query was asked, 1 by default. Raise ValueError unless it is a whole number above 0.
 
     >>> parse_query_count("12"), parse_query_count(None)
     (12, 1)
@@ -357,7 +357,7 @@ class PassageOptions:
 
 
 def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
-    """The passages of the articles at the path, and the queries of the log; DataError if there is no text."""
+    """Return the passages of the articles at the path, and the queries of the log. Raise DataError if there is no text."""
     seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
     passages = list(_split_articles(read_articles(path, bad, seen), options.words, excluded))
@@ -385,7 +385,7 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
 def _summarise_files(
     path: Path, collection: Collection, seen: Mapping[str, int], options: PassageOptions
 ) -> Iterator[str]:
-    """Messages about what was read from which files."""
+    """Yield messages about what was read from which files."""
     taken = Counter[str]()
     for ending in (one for one in seen if one in ENDINGS):
         taken[PAGE_KINDS.get(ending, f"table ({ending})")] += seen[ending]
@@ -405,7 +405,7 @@ def _summarise_files(
 
 
 def _split_articles(articles: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[ArticlePassage]:
-    """The passages of the articles, without repeats of a text; `excluded` counts what is left out."""
+    """Yield the passages of the articles, without repeats of a text; `excluded` counts what is left out."""
     known: set[str] = set()
     for article in articles:
         sections = article.page.sections
@@ -423,5 +423,5 @@ def _split_articles(articles: Iterable[Article], words: int, excluded: Counter[s
 
 
 def is_article_file(path: Path) -> bool:
-    """Whether the file is an article."""
+    """Return whether the file is an article."""
     return path.suffix.lower() in PAGE_PARSERS

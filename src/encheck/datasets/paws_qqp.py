@@ -43,7 +43,7 @@ HEADER = ("id", "sentence1", "sentence2", "label")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting except that of the bytes literals."""
+    """Yield pairs in file order: id, sentence1, sentence2, label, tabs, no quoting except that of the bytes literals."""
     for file, split in find_files(path, SPLITS, data_set="paws-qqp"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
@@ -57,7 +57,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same pairs with PAWS-Wiki's dev.tsv, which must be in the folder, as the validation part."""
+    """Yield the same pairs with PAWS-Wiki's dev.tsv, which must be in the folder, as the validation part."""
     files = sorted(path.rglob("dev.tsv")) if path.is_dir() else []
     if len(files) != 1:
         raise DataError(
@@ -68,7 +68,7 @@ def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same pairs with a half of dev_and_test.tsv as the validation part, drawn label by label."""
+    """Return the same pairs with a half of dev_and_test.tsv as the validation part, drawn label by label."""
     rows, rng = list(read(path, bad)), random.Random(SEED)  # noqa: S311 - no secret
     validation: set[int] = set()
     for label in (0, 1):
@@ -81,7 +81,7 @@ READINGS: SplitReaders = {"paws-wiki": read_with_paws_wiki, "halves": read_in_ha
 
 
 def decode_bytes_literal(field: str) -> str:
-    r"""The sentence in a bytes literal; ValueError if the literal is broken or not UTF-8.
+    r"""Return the sentence in a bytes literal. Raise ValueError if the literal is broken or not UTF-8.
 
     >>> decode_bytes_literal(r"b'Is a caf\xc3\xa9 \"it\" ?'"), decode_bytes_literal("Is it ?")
     ('Is a café "it" ?', 'Is it ?')

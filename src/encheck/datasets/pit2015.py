@@ -44,7 +44,7 @@ VOTES = re.compile(r"\(([0-5]), ([0-5])\)")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order: topic id, topic, sentence 1, sentence 2, label, tags, tags; the topic is the cluster."""
+    """Yield pairs in file order: topic id, topic, sentence 1, sentence 2, label, tags, tags; the topic is the cluster."""
     for file, split in find_files(path, SPLITS, data_set="pit2015"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
@@ -56,7 +56,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def parse_judgement(field: str) -> tuple[int | None, float]:
-    """Label and score of a vote or a digit; ValueError if it is neither.
+    """Return label and score of a vote or a digit. Raise ValueError if it is neither.
 
     >>> [parse_judgement(field) for field in ("(3, 2)", "3", "(2, 3)", "0")]
     [(1, 3.0), (None, 3.0), (None, 2.0), (0, 0.0)]

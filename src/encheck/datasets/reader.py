@@ -107,7 +107,7 @@ class BadRows:
 
 
 def read_utf8(path: Path, *, encoding: str = "utf-8-sig") -> str:
-    """The text of a UTF-8 file without its byte order mark; DataError names the line of invalid bytes."""
+    """Return the text of a UTF-8 file without its byte order mark; DataError names the line of invalid bytes."""
     if path.is_dir():
         raise DataError(f"{path} is a folder, but should be a file: give the file itself")
     try:
@@ -136,7 +136,7 @@ def _line_number(raw: bytes, at: int) -> int:
 
 
 def read_lines(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
-    """The lines of a text file without their ends; blank lines in the middle stay, to keep the line numbers."""
+    """Return the lines of a text file without their ends; blank lines in the middle stay, to keep the line numbers."""
     lines = [line.removesuffix("\r") for line in read_utf8(path, encoding=encoding).split("\n")]
     return lines if lines[-1] else lines[:-1]
 
@@ -144,7 +144,7 @@ def read_lines(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
 def read_tab_rows(
     path: Path, *, columns: int | tuple[int, ...], bad: BadRows, header: Sequence[str] = ()
 ) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of a tab-separated file without quoting, blank lines left out.
+    """Yield (line number, fields) of a tab-separated file without quoting, blank lines left out.
 
     `columns` is the number of fields in a row, or each allowed number. If `header` names the columns, the first line
     must hold them; otherwise the first pair would be lost.
@@ -171,7 +171,7 @@ def read_tab_rows(
 
 
 def _ends_a_line(path: Path) -> bool:
-    """Whether the last line of a file has a line end; true for an empty file."""
+    """Return whether the last line of a file has a line end; true for an empty file."""
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, SEEK_END) - 1))
         return file.read() in (b"\n", b"")
@@ -185,14 +185,14 @@ def _delimiter_hint(line: str) -> str:
 def read_columns(
     path: Path, columns: Sequence[str], *, delimiter: str, bad: BadRows
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """(line number, the fields of these two or more columns) of such a file, if the header has them."""
+    """Return (line number, the fields of these two or more columns) of such a file, if the header has them."""
     names = read_header(path, delimiter=delimiter)
     chosen = itemgetter(*map(names.index, columns))
     return ((line, chosen(fields)) for line, fields in read_full_rows(path, delimiter, bad))
 
 
 def read_full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of the rows that have as many fields as the header, blank lines left out."""
+    """Yield (line number, fields) of the rows that have as many fields as the header, blank lines left out."""
     rows = _read_quoted_rows(path, delimiter)
     width = len(next(rows, (1, []))[1])
     for line, fields in rows:
@@ -203,7 +203,9 @@ def read_full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[i
 
 
 def read_header(path: Path, *, delimiter: str) -> list[str]:
-    """The column names in the first row that is not blank of a CSV or TSV file; empty for an empty file."""
+    """Return the column names in the first row that is not blank of a CSV or TSV file, or an empty list for an empty
+    file.
+    """
     return next(_read_quoted_rows(path, delimiter), (1, []))[1]
 
 
@@ -223,7 +225,7 @@ def _read_quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[st
 
 
 def stream_lines(path: Path) -> Iterator[str]:
-    """The lines of a file with their ends, one at a time; raises the same errors as `read_utf8`.
+    """Yield the lines of a file with their ends, one at a time; raises the same errors as `read_utf8`.
 
     A file whose name ends in .gz is unpacked while reading.
     """
@@ -244,7 +246,7 @@ def stream_lines(path: Path) -> Iterator[str]:
 
 
 def _stream_gzip_lines(path: Path) -> Iterator[str]:
-    """The lines of a gzipped file; DataError names the line where it breaks off, or is not UTF-8."""
+    """Yield the lines of a gzipped file; DataError names the line where it breaks off, or is not UTF-8."""
     line = 0
     try:
         with gzip.open(path, "rb") as file:
@@ -259,12 +261,12 @@ def _stream_gzip_lines(path: Path) -> Iterator[str]:
 
 
 def read_first_line(path: Path) -> str:
-    """The first line of a text file, without its end; empty if the file is empty."""
+    """Return the first line of a text file, without its end, or "" if the file is empty."""
     return next(stream_lines(path), "").rstrip("\r\n")
 
 
 def read_json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number, object) of a JSON Lines file, blank lines left out."""
+    """Yield (line number, object) of a JSON Lines file, blank lines left out."""
     for number, line in enumerate(stream_lines(path), 1):
         if not line.strip():
             continue
@@ -281,7 +283,7 @@ def read_json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, An
 
 
 def binary_label_or_none(value: object) -> int | None:
-    """0 or 1 from common spellings of labels; None for any other value.
+    """Return 0 or 1 from common spellings of labels, or None for any other value.
 
     >>> [binary_label_or_none(v) for v in ("1", "0.0", True, "yes")]
     [1, 0, 1, None]
@@ -294,7 +296,7 @@ def binary_label_or_none(value: object) -> int | None:
 def make_pair_rows(
     path: Path, rows: Iterator[tuple[int, tuple[object, object, object, str | None]]], *, split: str, bad: BadRows
 ) -> Iterator[PairRow]:
-    """Rows from (line, (first, second, label, cluster)), with both sides and the label checked."""
+    """Yield rows from (line, (first, second, label, cluster)), with both sides and the label checked."""
     for line, (first, second, label, cluster) in rows:
         try:
             yield PairRow(
@@ -307,7 +309,7 @@ def make_pair_rows(
 def make_checked_rows(
     path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], PairRow], *, bad: BadRows
 ) -> Iterator[PairRow]:
-    """The row that `make` returns for each (line, fields), with its sides checked; a ValueError is a bad row."""
+    """Yield the row that `make` returns for each (line, fields), with its sides checked; a ValueError is a bad row."""
     for line, fields in numbered:
         try:
             row = make(fields)
@@ -319,7 +321,7 @@ def make_checked_rows(
 
 
 def parse_score(value: str, low: float, high: float) -> float:
-    """The score as a number; ValueError if it is not a number from `low` to `high`.
+    """Return the score as a number. Raise ValueError if it is not a number from `low` to `high`.
 
     >>> parse_score(" 3.80", 0, 5)
     3.8
@@ -334,7 +336,7 @@ def parse_score(value: str, low: float, high: float) -> float:
 
 
 def is_missing(value: object) -> bool:
-    r"""Whether a field has no value: blank, an empty list, NaN, or a program's notation for a missing value.
+    r"""Return whether a field has no value: blank, an empty list, NaN, or a program's notation for a missing value.
 
     >>> [is_missing(value) for value in (None, " ", float("nan"), "NaN", "\\N", [], 0, "none")]
     [True, True, True, True, True, True, False, False]
@@ -343,7 +345,7 @@ def is_missing(value: object) -> bool:
 
 
 def check_text(name: str, text: object) -> str:
-    """The text without surrounding white space; ValueError explains why a value is not a text."""
+    """Return the text without surrounding white space; ValueError explains why a value is not a text."""
     if not isinstance(text, str):
         problem = "missing" if is_missing(text) else f"{text!r:.60}, but should be a string"
         raise ValueError(f"the {name} text is {problem}")
@@ -357,7 +359,7 @@ def check_text(name: str, text: object) -> str:
 
 
 def parse_binary_label(value: object) -> int:
-    """The label as 0 or 1; ValueError for any other value."""
+    """Return the label as 0 or 1. Raise ValueError for any other value."""
     label = binary_label_or_none(value)
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")
@@ -370,7 +372,7 @@ def refuse_misspelt_columns(
     names_by_role: Mapping[str, Sequence[str]],
     columns_by_role: Mapping[str, str | None],
 ) -> None:
-    """DataError for a column that is not used, and whose name resembles that of a role without a column.
+    """Raise DataError for a column that is not used, and whose name resembles that of a role without a column.
 
     `names_by_role` has the names by role, `columns_by_role` the column of each role.
     """
@@ -384,7 +386,7 @@ def refuse_misspelt_columns(
 
 
 def is_misspelt(column: str, name: str) -> bool:
-    """Whether the names differ by one missing or extra letter, two exchanged letters, or case.
+    """Return whether the names differ by one missing or extra letter, two exchanged letters, or case.
 
     >>> is_misspelt("lable", "label"), is_misspelt("Clusters", "cluster"), is_misspelt("store", "score")
     (True, True, False)
@@ -397,14 +399,14 @@ def is_misspelt(column: str, name: str) -> bool:
 
 
 def unread_columns_message(path: Path, columns: Iterable[str], read_columns: Iterable[str | None]) -> list[str]:
-    """The message about unused columns, if any."""
+    """Return the message about unused columns, if any."""
     unread = sorted(set(columns) - set(read_columns))
     more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
     return [f"{path.name}: unused columns: {', '.join(unread[:MAX_NAMED])}{more}"] * bool(unread)
 
 
 def find_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tuple[Path, str]]:
-    """(file, split) at `path`: the file itself, or those of `names` (file name -> split) in the folder."""
+    """Return (file, split) at `path`: the file itself, or those of `names` (file name -> split) in the folder."""
     if path.is_file():
         return [(path, names.get(path.name, ""))]
     if not path.is_dir():
@@ -425,7 +427,7 @@ def find_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tupl
 def yield_and_check_counts(
     file: Path, rows: Iterable[PairRow], expected: Expected, *, name: str = ""
 ) -> Iterator[PairRow]:
-    """The rows of a file unchanged; calls `check_published_counts` after the last one."""
+    """Yield the rows of a file unchanged; calls `check_published_counts` after the last one."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts[str(row.label)] += 1
@@ -464,7 +466,7 @@ def warn_unless_published_counts(name: str, counts: Mapping[str, int], expected:
 
 
 def rows_and_labels(rows: int, labels: Mapping[str, int], *, noun: str = " rows") -> str:
-    """Rows and balance in words.
+    """Return rows and balance in words.
 
     >>> rows_and_labels(4076, {"0": 1323, "1": 2753})
     '4,076 rows (1: 2,753, 0: 1,323)'
@@ -477,9 +479,10 @@ FormatReader = Callable[[Path, BadRows], tuple[list[str], NumberedRows]]
 
 
 def read_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
-    """The columns of the file, and (line or row number, fields) of each row; for JSON Lines, the first row's columns.
+    """Return the columns of the file, and (line or row number, fields) of each row; for JSON Lines, the first row's
+    columns.
 
-    DataError for an unsupported format, or a file that does not match its format.
+    Raise DataError for an unsupported format, or a file that does not match its format.
     """
     ending = file_ending(path)
     if ending not in TABLE_READERS:
@@ -488,7 +491,7 @@ def read_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
 
 
 def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:
-    """The error for an unsupported file format, with the command that converts the file.
+    """Return the error for an unsupported file format, with the command that converts the file.
 
     >>> str(unknown_format_error(Path("log.zst"), [".csv"]))
     "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
@@ -514,7 +517,7 @@ def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:
 
 
 def trec_sgml_remedy(files: Iterable[Path], folder: Path) -> str:
-    """The commands that convert TREC's topics (`<top>`) and documents (`<DOC>`) in these files to JSON Lines.
+    """Return the commands that convert TREC's topics (`<top>`) and documents (`<DOC>`) in these files to JSON Lines.
 
     They write queries.jsonl and corpus.jsonl into the folder, which is then read with its judgements as `retrieval`.
     Empty if no file holds such entries.
@@ -536,13 +539,15 @@ def trec_sgml_remedy(files: Iterable[Path], folder: Path) -> str:
 
 
 def find_parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files in a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left out."""
+    """Return the Parquet files in a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left
+    out.
+    """
     by_name = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
     return [by_name[name] for name in sorted(by_name) if not any(part[0] in "._" for part in name.split("/"))]
 
 
 def file_ending(path: Path) -> str:
-    """The ending of a file's name in lower case, including the one before .gz.
+    """Return the ending of a file's name in lower case, including the one before .gz.
 
     >>> file_ending(Path("qrels/test.TSV.gz")), file_ending(Path("a.b.parquet"))
     ('.tsv.gz', '.parquet')
@@ -558,7 +563,7 @@ def _read_json_lines(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]
 
 
 def read_json_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
-    """The columns of any row and the rows of a JSON file, or of JSON Lines in a file called .json.
+    """Return the columns of any row and the rows of a JSON file, or of JSON Lines in a file called .json.
 
     A file holds an array of objects; an object of arrays, as Chroma and Arrow write; an object of objects by id or by
     column, as pandas writes; or one of these inside an answer, as from Qdrant.
@@ -584,7 +589,7 @@ def _column_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _find_table(value: Any) -> list[dict[str, Any]] | None:
-    """The rows in a JSON value, None if it has no table."""
+    """Return the rows in a JSON value, None if it has no table."""
     if isinstance(value, list):
         if all(isinstance(row, dict) for row in value):
             return value or None
@@ -609,7 +614,7 @@ def _find_table(value: Any) -> list[dict[str, Any]] | None:
 
 
 def delimited_reader(delimiter: str) -> FormatReader:
-    """The reader of files with this delimiter."""
+    """Return the reader of files with this delimiter."""
 
     def rows(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
         names, numbered = read_header(path, delimiter=delimiter), read_full_rows(path, delimiter, bad)
@@ -619,7 +624,7 @@ def delimited_reader(delimiter: str) -> FormatReader:
 
 
 def read_parquet(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:  # noqa: ARG001 - Parquet is whole or not
-    """The columns and rows of a Parquet file; DataError for a file in a different format."""
+    """Return the columns and rows of a Parquet file. Raise DataError for a file in a different format."""
     file = _open_parquet(path)
 
     def rows() -> NumberedRows:
@@ -632,8 +637,8 @@ def read_parquet(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:  #
 
 
 def open_parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
-    """The columns of a Parquet file, and a function that reads some of them as record batches; DataError for a file in
-    a different format.
+    """Return the columns of a Parquet file, and a function that reads some of them as record batches. Raise DataError
+    for a file in a different format.
     """
     file = _open_parquet(path)
 

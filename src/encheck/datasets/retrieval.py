@@ -104,7 +104,7 @@ class _RowColumns:
 
 
 def read_judged_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Collection:
-    """The collection in the rows of a file; DataError names a missing column."""
+    """Return the collection in the rows of a file; DataError names a missing column."""
     names, rows = read_table(path, bad)
     columns = _find_row_columns(path, names, needs_negatives=needs_negatives)
     documents: dict[str, str] = {}
@@ -153,7 +153,7 @@ def read_triplet_rows(path: Path, bad: BadRows, property_of_all: str) -> Iterato
 
 
 def are_query_columns(names: Sequence[str]) -> bool:
-    """Whether these are the columns of queries and documents.
+    """Return whether these are the columns of queries and documents.
 
     >>> are_query_columns(["query", "document", "label"]), are_query_columns(["anchor", "second", "label"])
     (True, False)
@@ -181,7 +181,7 @@ def _add_row(
     queries: dict[str, _JudgedQuery],
     excluded: Counter[str],
 ) -> None:
-    """Add a row to the collection; ValueError for an invalid row, which is not added."""
+    """Add a row to the collection. Raise ValueError for an invalid row, which is not added."""
     query, right, wrong, cluster = _parse_row(row, at)
     grade = parse_relevance(row.get(at.relevance)) if at.relevance else RELEVANT
     slices = {name: row.get(name) for name in at.slices}
@@ -208,7 +208,7 @@ class _RowTexts(NamedTuple):
 
 
 def _parse_row(row: Mapping[str, Any], at: _RowColumns) -> _RowTexts:
-    """A row's texts and its cluster ("" if none); ValueError for a text that is missing or not a text."""
+    """Return a row's texts and its cluster ("" if none). Raise ValueError for a text that is missing or not a text."""
     query, right = check_text("query", row.get(at.query)), _parse_cell("document", row.get(at.document))
     wrong = [
         text for name in at.negatives if not is_missing(row.get(name)) for text in _parse_cell("negative", row[name])
@@ -217,7 +217,9 @@ def _parse_row(row: Mapping[str, Any], at: _RowColumns) -> _RowTexts:
 
 
 def _parse_cell(name: str, value: object) -> list[str]:
-    """The text in a cell, or the texts in its list, including Tevatron's with titles; ValueError if one is missing."""
+    """Return the text in a cell, or the texts in its list, including Tevatron's with titles. Raise ValueError if one is
+    missing.
+    """
     values = value if isinstance(value, list) and value else [value]
     parts = [[one.get("title"), one.get("text")] if isinstance(one, dict) else [one] for one in values]
     joined = [[check_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
@@ -237,7 +239,7 @@ def _make_query(
 
 
 def parse_relevance(value: object) -> int:
-    """A relevance as a whole number; ValueError if it is not one.
+    """Return a relevance as a whole number. Raise ValueError if it is not one.
 
     >>> parse_relevance("2"), parse_relevance(1.0)
     (2, 1)
@@ -266,14 +268,16 @@ Source = Path | JsonPart
 
 
 def fetch_from_hub(spec: str) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is not in the cache and cannot be fetched."""
+    """Return the folder of `OWNER/NAME@COMMIT` on the hub. Raise DataError if it is not in the cache and cannot be
+    fetched.
+    """
     return fetch_hub_folder(
         spec, patterns=PATTERNS, is_whole=lambda folder: not _names_of_missing_parts(_find_parts(folder))
     )
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """The collection at the path: a folder, one of its judgement files, or one file; DataError explains a fault."""
+    """Return the collection at the path: a folder, one of its judgement files, or one file; DataError explains a fault."""
     if path.is_dir():
         return _read_folder(path, "", bad)
     if not path.is_file():
@@ -301,7 +305,9 @@ def collection(path: Path, bad: BadRows) -> Collection:
 
 
 def read_json_parts(path: Path) -> dict[str, list[Source]]:
-    """Corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); empty for another file."""
+    """Return corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex), or an empty dict for
+    another file.
+    """
     if file_ending(path) != ".json":
         return {}
     try:
@@ -345,7 +351,7 @@ def _read_folder(folder: Path, wanted_split: str, bad: BadRows) -> Collection:
 
 
 def _remedy_of_missing_parts(folder: Path, missing: Sequence[str]) -> str:
-    """The command that writes the missing parts from other files of the folder; empty if none can be used.
+    """Return the command that writes the missing parts from other files of the folder, or "" if none can be used.
 
     These are TREC's topics and documents, and the corpus of MS MARCO and Anserini, called `collection` or `docs`. MS
     MARCO's text files have an id and a text per line, Anserini's JSON has the text as `contents`.
@@ -390,7 +396,7 @@ def _read_parts(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows)
 
 
 def _find_parts(folder: Path) -> dict[str, list[Path]]:
-    """The files of each part; MTEB also calls the folder of judgements `default` or `data`."""
+    """Return the files of each part; MTEB also calls the folder of judgements `default` or `data`."""
     parts = {name: _find_part_files(folder, name) for name in ("corpus", "queries", "qrels")}
     others = (_find_part_files(folder, name) for name in JUDGEMENT_FOLDERS)
     return {**parts, "qrels": parts["qrels"] or next(filter(None, others), [])}
@@ -401,7 +407,7 @@ def _names_of_missing_parts(parts: Mapping[str, Sequence[Path]]) -> list[str]:
 
 
 def _find_part_files(folder: Path, name: str) -> list[Path]:
-    """The files of one part: those of its folder, or the one with its name."""
+    """Return the files of one part: those of its folder, or the one with its name."""
     endings = (
         {*TABLE_READERS}
         if name in ("corpus", "queries")
@@ -418,7 +424,7 @@ def _find_part_files(folder: Path, name: str) -> list[Path]:
 
 
 def _split_in_file_name(path: Path) -> str:
-    """The split of a judgement file.
+    """Return the split of a judgement file.
 
     >>> _split_in_file_name(Path("qrels/dev.tsv.gz")), _split_in_file_name(Path("qrels/test-00000-of-00001.parquet"))
     ('dev', 'test')
@@ -427,7 +433,7 @@ def _split_in_file_name(path: Path) -> str:
 
 
 def _choose_split(folder: Path, files: Sequence[Path], wanted_split: str) -> tuple[str, list[Path]]:
-    """The split to measure, with its files: the named one, else `test`, else the only one."""
+    """Return the split to measure, with its files: the named one, else `test`, else the only one."""
     if files[0].parent == folder:
         return "", list(files)
     splits: dict[str, list[Path]] = {}
@@ -445,7 +451,8 @@ def _choose_split(folder: Path, files: Sequence[Path], wanted_split: str) -> tup
 def _read_documents(
     files: Sequence[Source], queries: Mapping[str, str], bad: BadRows, excluded: Counter[str]
 ) -> tuple[dict[str, str], set[str]]:
-    """Text by id, and the ids of documents that are also a query: with its id, and its text as title, text or both.
+    """Return text by id, and the ids of documents that are also a query: with its id, and its text as title, text or
+    both.
 
     A document without title and text is left out.
     """
@@ -472,7 +479,7 @@ def _read_documents(
 
 
 def _add_text(texts: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
-    """Add a text under its id; ValueError if the id has a different text; the same text is counted as a repeat."""
+    """Add a text under its id. Raise ValueError if the id has a different text; the same text is counted as a repeat."""
     known = texts.setdefault(name, text)
     if known is not text:
         if known != text:
@@ -483,7 +490,7 @@ def _add_text(texts: dict[str, str], name: str, text: str, excluded: Counter[str
 def _read_judgements(
     files: Sequence[Source], queries: Fields, documents: Fields, bad: BadRows
 ) -> dict[str, dict[str, int]]:
-    """Query id -> document id -> grade, in file order."""
+    """Return query id -> document id -> grade, in file order."""
     grades_by_query: dict[str, dict[str, int]] = {}
     for file, line, row, at in _read_part_rows(files, "judgement", bad):
         try:
@@ -504,7 +511,7 @@ def _read_judgements(
 def _read_part_rows(
     files: Sequence[Source], part: str, bad: BadRows
 ) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
-    """(file, line, fields, column of each role) of all rows; DataError names a file without a needed column."""
+    """Yield (file, line, fields, column of each role) of all rows; DataError names a file without a needed column."""
     for file in files:
         rows: Iterator[tuple[int, Fields]] | None
         if isinstance(file, JsonPart):
@@ -531,9 +538,10 @@ def _read_part_rows(
 
 
 def _read_trec_qrels(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
-    """(line, fields) of TREC's judgements: query, an unused field, document, grade; the unused field may be missing.
+    """Return (line, fields) of TREC's judgements: query, an unused field, document, grade; the unused field may be
+    missing.
 
-    None for any other file; DataError for a run, which has the scores of a system instead of judgements.
+    None for any other file. Raise DataError for a run, which has the scores of a system instead of judgements.
     """
     if file_ending(path).removesuffix(".gz") not in (*TREC_ENDINGS, ".tsv"):
         return None
@@ -558,12 +566,12 @@ def _read_trec_qrels(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] |
 
 
 def _split_fields(line: str) -> list[str]:
-    """The fields of a line, split at tabs if it has some, since ids may hold blanks, else at blanks."""
+    """Return the fields of a line, split at tabs if it has some, since ids may hold blanks, else at blanks."""
     return [field.strip() for field in line.split("\t")] if "\t" in line.strip() else line.split()
 
 
 def parse_id(value: object, name: str) -> str:
-    """An id as text; it may be a number and may hold blanks. ValueError if it is not one.
+    """Return an id as text; it may be a number and may hold blanks. Raise ValueError if it is not one.
 
     >>> parse_id(12, "id"), parse_id("Geneva Durben", "id")
     ('12', 'Geneva Durben')

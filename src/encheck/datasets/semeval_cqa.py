@@ -67,7 +67,7 @@ class Candidate(NamedTuple):
 
 
 def read_candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
-    """The candidates of subtask A, B or C in an XML file, or in the plain text of 2017 (B only), in file order."""
+    """Return the candidates of subtask A, B or C in an XML file, or in the plain text of 2017 (B only), in file order."""
     if file.name == PLAIN:
         return _read_plain_candidates(file, bad) if task == "B" else iter(())
     root = parse_xml(file)
@@ -79,9 +79,9 @@ def read_candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
 
 
 def parse_xml(path: Path) -> ET.Element:
-    """The root of an XML file, with each element's line in its attribute "line".
+    """Return the root of an XML file, with each element's line in its attribute "line".
 
-    DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
+    Raise DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
     """
     builder, parser = ET.TreeBuilder(), expat.ParserCreate()
 
@@ -137,13 +137,13 @@ def _make_candidate(
 
 
 def _element_text(element: ET.Element) -> str:
-    """Subject and body of a question, or the text of a comment, without the thread inside it."""
+    """Return subject and body of a question, or the text of a comment, without the thread inside it."""
     parts = [child.text or "" for child in element if re.fullmatch(r"(Org|Rel)Q(Subject|Body)|RelCText", child.tag)]
     return " ".join(part.strip() for part in parts).strip()
 
 
 def _read_plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
-    """Question id, its body, related id, its body, ten comments; bodies only, without labels."""
+    """Yield question id, its body, related id, its body, ten comments; bodies only, without labels."""
     for number, line in enumerate(read_lines(file), 1):
         fields = line.split(DIVIDER)
         if len(fields) == 15:
@@ -153,7 +153,7 @@ def _read_plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
 
 
 def read_gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
-    """(line, ids, label) of a .relevancy file: question id, candidate id, rank, score, true or false."""
+    """Yield (line, ids, label) of a .relevancy file: question id, candidate id, rank, score, true or false."""
     seen: set[Key] = set()
     for number, fields in read_tab_rows(file, columns=5, bad=bad):
         key, label = (fields[0], fields[1]), binary_label_or_none(fields[4])
@@ -167,7 +167,7 @@ def read_gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs by subtask: those with a gold file in its order, then those with labels in the XML."""
+    """Yield pairs by subtask: those with a gold file in its order, then those with labels in the XML."""
     texts, golds, wanted = find_files_and_subtasks(path)
     pools: dict[str, dict[Key, Candidate]] = {task: {} for task in wanted}
     for task, pool in pools.items():
@@ -184,7 +184,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def find_files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], str]:
-    """The files with texts, the gold file of each subtask, and the subtasks to read."""
+    """Return the files with texts, the gold file of each subtask, and the subtasks to read."""
     folder, divider, task = str(path).rpartition("#")
     path, wanted = (Path(folder), task) if divider and task in LABELS and not path.exists() else (path, "ABC")
     if not path.exists():
@@ -204,7 +204,7 @@ def find_files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], st
 
 
 def _subtask_in_file_name(gold_file: Path) -> str:
-    """X.subtaskB.relevancy -> B."""
+    """Return X.subtaskB.relevancy -> B."""
     task = gold_file.name.removesuffix(".relevancy")[-1:]
     if task not in LABELS or not gold_file.name.endswith(f".subtask{task}.relevancy"):
         raise DataError(f"{gold_file} does not say its subtask: call it ....subtaskA.relevancy (or B, C)")
@@ -214,7 +214,7 @@ def _subtask_in_file_name(gold_file: Path) -> str:
 def _make_labelled_pairs(
     task: str, pool: dict[Key, Candidate], answers: Path | None, bad: BadRows
 ) -> Iterator[PairRow]:
-    """The candidates of a subtask with labels: those of the gold file in its order, then those of the XML files."""
+    """Yield the candidates of a subtask with labels: those of the gold file in its order, then those of the XML files."""
     judged = list(read_gold_labels(answers, bad)) if answers else []
     if answers and any(key in pool for _, key, _ in judged):
 
@@ -240,7 +240,7 @@ def _make_labelled_pairs(
 
 
 def _make_pair_row(task: str, candidate: Candidate, gold_label: int | None) -> PairRow:
-    """The pair of a candidate; without a gold label, its own label is used. ValueError if that is not one."""
+    """Return the pair of a candidate; without a gold label, its own label is used. Raise ValueError if that is not one."""
     if gold_label is None and candidate.label == "?":
         raise ValueError(f"the label of {'/'.join(candidate.key)} is '?', and it is in no gold file")
     if gold_label is None and candidate.label not in LABELS[task]:

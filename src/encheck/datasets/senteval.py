@@ -67,7 +67,7 @@ NO_WORD = "."  # replaces an empty line, as in SentEval's own examples; CR and M
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs of the STS 2012 to 2016 folders that exist, by year and sub-set."""
+    """Yield pairs of the STS 2012 to 2016 folders that exist, by year and sub-set."""
     folders_by_year = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(folders_by_year.values()):
         raise DataError(f"senteval: {path} has no folder STS1x-en-test and no file of {', '.join(TASKS)}")
@@ -77,15 +77,16 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def has_pairs(path: Path) -> bool:
-    """Whether the folder holds pairs of STS."""
+    """Return whether the folder holds pairs of STS."""
     return any(any(path.rglob(f"{year}-en-test")) for year in YEARS)
 
 
 def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
-    """The tasks whose files are in the folder, by name, in `TASKS`' order; MRPC's training part is the whole file.
+    """Return the tasks whose files are in the folder, by name, in `TASKS`' order; MRPC's training part is the whole
+    file.
 
-    DataError that names all missing files, before any is read; also for a file without a sentence, and for a training
-    or test part with only one class.
+    Raise DataError that names all missing files, before any is read; also for a file without a sentence, and for a
+    training or test part with only one class.
     """
     if not path.exists():
         raise DataError(f"senteval: {path} does not exist; expected {FILES}")
@@ -119,7 +120,7 @@ def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
 
 
 def _require_classes(name: str, path: Path, rows: list[ClassifiedText]) -> None:
-    """DataError for a part without sentences, or with a single class."""
+    """Raise DataError for a part without sentences, or with a single class."""
     wanted = dict.fromkeys(BY_LINE[FOLDERS[name]].values()) if FOLDERS.get(name) in BY_LINE else {}
     for split in wanted or dict.fromkeys(["train", "test"] if name == PAIRS else [""]):
         classes = {row.label for row in rows if row.split == split}
@@ -134,10 +135,10 @@ def _require_classes(name: str, path: Path, rows: list[ClassifiedText]) -> None:
 
 
 def read_classification_folder(path: Path, *, bad: BadRows | None = None) -> list[ClassifiedText]:
-    """The sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
+    """Return the sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
 
-    DataError if the folder is not one of these or lacks a file; a bad line is an error with file and line, unless `bad`
-    skips it. TREC's training file is Latin-1.
+    Raise DataError if the folder is not one of these or lacks a file; a bad line is an error with file and line, unless
+    `bad` skips it. TREC's training file is Latin-1.
     """
     bad = bad or BadRows()
     for files in (*BY_FILE.values(), *BY_LINE.values()):
@@ -151,7 +152,7 @@ def read_classification_folder(path: Path, *, bad: BadRows | None = None) -> lis
 
 
 def _read_checked_sentences(file: Path, fact: str, bad: BadRows) -> list[ClassifiedText]:
-    """The sentences of a file, compared with the published counts.
+    """Return the sentences of a file, compared with the published counts.
 
     `fact` comes from the file's name: the class in BY_FILE, the split in BY_LINE.
     """

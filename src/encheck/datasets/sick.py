@@ -53,7 +53,7 @@ WIDE_HEADER = (
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order; if a folder holds both layouts, those of the three files."""
+    """Yield pairs in file order; if a folder holds both layouts, those of the three files."""
     files = find_files(path, SPLITS | {"SICK.txt": ""}, data_set="sick")
     for file, split in [entry for entry in files if entry[1]] or files:
         first = read_first_line(file).split("\t")
@@ -66,7 +66,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def _make_pair_row(fields: list[str], split: str) -> PairRow:
-    """The pair of a row of 12 columns, which names its set, or of 5 columns, which belongs to `split`."""
+    """Return the pair of a row of 12 columns, which names its set, or of 5 columns, which belongs to `split`."""
     judgement, score = fields[4], fields[3]
     if len(fields) == len(WIDE_HEADER):
         judgement, score = fields[3], fields[4]

@@ -46,7 +46,7 @@ class StsYear:
         return f"{' or '.join(self.folders)}, or a folder that holds one of them"
 
     def read(self, path: Path, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs of each sub-set, by name, in file order."""
+        """Yield pairs of each sub-set, by name, in file order."""
         folder = self._find_folder(path)
         subsets = {
             file.name.partition(".input.")[2].removesuffix(".txt"): file for file in folder.glob("STS*.input.*.txt")

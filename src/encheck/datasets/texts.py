@@ -60,7 +60,7 @@ class TextRow(NamedTuple):
 
 
 def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, seed: int) -> Dataset:
-    """The texts of a file, at most `sample` clusters; DataError explains a fault in it.
+    """Return the texts of a file, at most `sample` clusters; DataError explains a fault in it.
 
     Repeated texts are left out. Texts with the same words, in any order, form a cluster.
     """
@@ -83,7 +83,7 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
 
 
 def stream(name: str, path: str, bad: BadRows, *, part: str) -> Iterator[Group]:
-    """The groups of all distinct texts of a file, one after the other; keeps only hashes of earlier texts.
+    """Yield the groups of all distinct texts of a file, one after the other; keeps only hashes of earlier texts.
 
     The cluster is the one in the file, else the text. DataError explains a fault in the file.
     """
@@ -104,7 +104,7 @@ def _no_text_error(path: str, bad: BadRows) -> DataError:
 
 
 def parse_text_source(path: str) -> TextSource:
-    """The file, and the column after its last colon; a file whose own name has a colon is recognised.
+    """Return the file, and the column after its last colon; a file whose own name has a colon is recognised.
 
     >>> parse_text_source("tickets.csv:body").column, parse_text_source("tickets.txt").column
     ('body', '')
@@ -139,7 +139,7 @@ def _read_text_rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
 
 
 def _find_text_column(place: TextSource, columns: Sequence[str]) -> str:
-    """The column of the texts; DataError lists the existing ones."""
+    """Return the column of the texts; DataError lists the existing ones."""
     if place.column:
         if place.column not in columns:
             raise DataError(f"{place.path}:1: {unknown_name_message('column', place.column, columns)}")
@@ -154,7 +154,7 @@ def _find_text_column(place: TextSource, columns: Sequence[str]) -> str:
 
 
 def _parse_text_row(path: Path, number: int, row: Mapping[str, Any], column: str, bad: BadRows) -> Iterator[TextRow]:
-    """The text of a row, if it is valid."""
+    """Yield the text of a row, if it is valid."""
     try:
         text = check_text(column, row.get(column))
         if len(text) > MAX_CHARACTERS:
@@ -169,7 +169,7 @@ def _parse_text_row(path: Path, number: int, row: Mapping[str, Any], column: str
 
 
 def _field_text(value: object) -> str:
-    """The value of a field as text; empty if it is missing.
+    """Return the value of a field as text, or "" if it is missing.
 
     >>> _field_text(7), _field_text(None), _field_text(float("nan"))
     ('7', '', '')
@@ -178,7 +178,7 @@ def _field_text(value: object) -> str:
 
 
 def _select_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
-    """The rows of a part, or all rows if `part` is empty; DataError if no row belongs to it."""
+    """Yield the rows of a part, or all rows if `part` is empty. Raise DataError if no row belongs to it."""
     if not part:
         yield from rows
         return

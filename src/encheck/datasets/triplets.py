@@ -25,7 +25,7 @@ FILES = (
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """The collection of the file's anchors; DataError if a column is missing."""
+    """Return the collection of the file's anchors. Raise DataError if a column is missing."""
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"triplets: {path} {state}; expected {FILES}")
@@ -33,6 +33,6 @@ def collection(path: Path, bad: BadRows) -> Collection:
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, property_of_all: str, sample: int | None, seed: int) -> Dataset:
-    """The triplets of a file whose rows have properties; see `contrast.contrasts`."""
+    """Return the triplets of a file whose rows have properties; see `contrast.contrasts`."""
     rows = drop_repeated_property_rows(path, read_triplet_rows(path, bad, property_of_all))
     return dataset_from_property_rows(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)

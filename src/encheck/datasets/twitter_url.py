@@ -55,7 +55,7 @@ SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order. If a folder holds several layouts, the raw files take precedence."""
+    """Yield pairs in file order. If a folder holds several layouts, the raw files take precedence."""
     for file, split in _find_files(path):
         rows = _read_parallel_files(file, bad) if file.name == "sim.txt" else _read_raw_file(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
@@ -63,7 +63,9 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_with_held_out_validation(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same pairs with the last 4,224 training pairs as the validation part; DataError if there are no more."""
+    """Return the same pairs with the last 4,224 training pairs as the validation part. Raise DataError if there are no
+    more.
+    """
     rows = list(read(path, bad))
     training = [i for i, row in enumerate(rows) if row.split == "train"]
     if len(training) <= HELD_OUT:
@@ -98,7 +100,7 @@ def _read_raw_file(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
 
 
 def parse_votes(field: str) -> int:
-    """The number of paraphrase votes out of six; ValueError for a field in a different form.
+    """Return the number of paraphrase votes out of six. Raise ValueError for a field in a different form.
 
     >>> parse_votes("(4,6)")
     4

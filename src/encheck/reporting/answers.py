@@ -135,9 +135,9 @@ def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Seque
 
 
 def read_disagreements(folder: Path) -> Iterator[Disagreement]:
-    """The queries of a gate's folder whose first answer changed, in the order of the log's items.
+    """Yield the queries of a gate's folder whose first answer changed, in the order of the log's items.
 
-    UsageError if the folder has no answers, as for a run that is not a gate or has labelled data.
+    Raise UsageError if the folder has no answers, as for a run that is not a gate or has labelled data.
     """
     texts = _read_documents(folder)
     for row in _read_parquet(folder / ANSWERS, COLUMNS):
@@ -150,7 +150,7 @@ def read_disagreements(folder: Path) -> Iterator[Disagreement]:
 
 
 def _read_documents(folder: Path) -> dict[tuple[str, str], str]:
-    """The texts of the documents by data and id; UsageError if the two files do not match."""
+    """Return the texts of the documents by data and id. Raise UsageError if the two files do not match."""
     found = {(row["data"], row["id"]): row["text"] for row in _read_parquet(folder / DOCUMENTS, OF_DOCUMENTS)}
     named = {(row["data"], id_) for row in _read_parquet(folder / ANSWERS, COLUMNS) for s in ("before", "after")
              for id_ in row[s][:1]}  # fmt: skip

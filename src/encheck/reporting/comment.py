@@ -53,7 +53,7 @@ class CommentPart:
 
 
 def gate_comment(results: RunFile | None, *, made: str = "") -> str:
-    """The comment: at most `LIMIT` UTF-16 units, with the verdict first.
+    """Return the comment: at most `LIMIT` UTF-16 units, with the verdict first.
 
     `results` is None if the run wrote none. `made` names the directory of a baseline that the run made because there
     was none.
@@ -69,7 +69,7 @@ def gate_comment(results: RunFile | None, *, made: str = "") -> str:
 
 
 def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
-    """The sections that fit, in order; the last line counts the parts and sections that do not.
+    """Return the sections that fit, in order; the last line counts the parts and sections that do not.
 
     >>> fit_parts([CommentPart("a"), CommentPart("b", ["c", "d" * 200])], limit=150)
     'a\\n\\nb\\nc\\n\\nToo long for a comment: 1 more entry is left out here.\\n'
@@ -85,12 +85,12 @@ def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
 
 
 def utf16_length(text: str) -> int:
-    """The length as code hosts may count it: in UTF-16, an emoji counts as two."""
+    """Return the length as code hosts may count it: in UTF-16, an emoji counts as two."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def _fit_part(section: CommentPart, room: int) -> tuple[str, int]:
-    """The text of a section within a number of units, empty if none fits, and the number of parts left out."""
+    """Return the text of a section within a number of units, empty if none fits, and the number of parts left out."""
     taken: list[str] = []
     room -= utf16_length(section.start) + utf16_length(section.end) + 2 * len(section.between)
     for part in section.parts:
@@ -110,7 +110,7 @@ def _omission_note(count: int) -> str:
 
 
 def markdown_line(text: str, *, most: int = MOST) -> str:
-    """A text from others as one line of Markdown, cut if it is long.
+    """Return a text from others as one line of Markdown, cut if it is long.
 
     >>> markdown_line("@you see https://example.org, GH-12")
     '<span>@</span>you see https<span>:</span>//example.org, GH<span>-</span>12'
@@ -119,19 +119,19 @@ def markdown_line(text: str, *, most: int = MOST) -> str:
 
 
 def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
-    """Texts as a code block, one per line, with leading spaces kept."""
+    """Return texts as a code block, one per line, with leading spaces kept."""
     found = [cut_line(make_visible(line), most) for line in lines]
     fence = "`" * max(3, longest_backticks("\n".join(found)) + 1)
     return "\n".join([f"{fence}text", *found, fence])
 
 
 def _bullet(text: str, *, most: int = MOST) -> str:
-    """A list entry; its text cannot start a different kind of block."""
+    """Return a list entry; its text cannot start a different kind of block."""
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", markdown_line(text, most=most))
 
 
 def _parts_without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
-    """The sections of a run without a gate."""
+    """Yield the sections of a run without a gate."""
     if made:
         yield CommentPart("## GATE: NO VERDICT. There was no baseline")
         yield CommentPart(
@@ -151,7 +151,7 @@ def _parts_without_gate(results: RunFile | None, made: str) -> Iterator[CommentP
 
 
 def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iterator[CommentPart]:
-    """The verdict with the answer, what to do, and other deciding facts."""
+    """Yield the verdict with the answer, what to do, and other deciding facts."""
     first, *more = gate_headlines(gate)
     word, _, reason = first.partition(". ")
     answers = [markdown_line(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
@@ -170,7 +170,7 @@ def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iter
 
 
 def _remedy_lines(gate: Gate) -> Iterator[str]:
-    """The remedies for an inconclusive gate."""
+    """Yield the remedies for an inconclusive gate."""
     if gate.outcome != "inconclusive":
         return
     for against in gate.against:
@@ -181,7 +181,7 @@ def _remedy_lines(gate: Gate) -> Iterator[str]:
 
 
 def _change_parts(gate: Gate) -> Iterator[CommentPart]:
-    """Whether stored vectors stay, whether a threshold in use still fits, and what has to change."""
+    """Yield whether stored vectors stay, whether a threshold in use still fits, and what has to change."""
     for against in gate.against:
         told = against.reindex.says if against.reindex else ""
         thresholds = [_bullet(one.says) for one in against.thresholds]
@@ -194,7 +194,7 @@ def _change_parts(gate: Gate) -> Iterator[CommentPart]:
 
 
 def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPart]:
-    """The losses against each baseline, then all rows of the decision, folded."""
+    """Yield the losses against each baseline, then all rows of the decision, folded."""
     several = len(gate.against) > 1
     for one, found in zip(gate.against, told, strict=True):
         beside = f", against {markdown_line(one.baseline)}" if several else ""
@@ -215,7 +215,7 @@ def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPa
 
 
 def _loss_markdown(loss: GateLoss) -> str:
-    """A loss: its amount, its meaning, and three examples."""
+    """Return a loss: its amount, its meaning, and three examples."""
     means = f"{loss.figures} {loss.means}".strip()
     lines = list(record.loss_lines(loss.row)) if loss.row else []
     parts = [f"**{markdown_line(loss.title)}.** {markdown_line(means, most=2 * MOST)}".rstrip()]

@@ -53,7 +53,7 @@ class PairsOverview:
 
 
 def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int) -> PairsOverview:
-    """The overview of a loaded data set, with at most `most` sampled pairs per label."""
+    """Return the overview of a loaded data set, with at most `most` sampled pairs per label."""
     places = _sample_rows([pair.label for pair in dataset.pairs], most, samples, seed)
     return PairsOverview(
         dataset.name,
@@ -76,7 +76,7 @@ def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int)
 
 
 def overview_of_columns(found: PairsInColumns, *, most: int, samples: int, seed: int) -> PairsOverview:
-    """The overview of all pairs in columns (`sample=None`), building only the pairs that are shown or compared."""
+    """Return the overview of all pairs in columns (`sample=None`), building only the pairs that are shown or compared."""
     held, links = found.pairs.table, found.pairs.links
     labels: Labels = []
     scores = [np.empty(0, np.float64)]
@@ -128,7 +128,7 @@ def _sample_rows(labels: Labels, most: int, samples: int, seed: int) -> _Sampled
 
 
 def _read_pairs(found: PairsInColumns, wanted: set[int]) -> tuple[dict[int, SentencePair], str]:
-    """The pairs of the `wanted` rows by row, and the fingerprint of all pairs."""
+    """Return the pairs of the `wanted` rows by row, and the fingerprint of all pairs."""
     pairs: dict[int, SentencePair] = {}
     digest, seen = hashlib.sha256(), Counter[str]()
     for start, batch in found.pairs.table.batches():
@@ -255,7 +255,7 @@ DRAWN = 20_000  # pairs per label whose words are compared
 
 
 def row_counts(module: ModuleType) -> str:
-    """The number of rows of a data set: per file as published; counted for an embedded one."""
+    """Return the number of rows of a data set: per file as published; counted for an embedded one."""
     if hasattr(module, "embedded"):
         return f"{module.embedded().rows:,}"
     return " / ".join(f"{rows:,}" for rows, _ in getattr(module, "EXPECTED", {}).values()) or "yours"
@@ -336,7 +336,7 @@ def counts_text(found: Mapping[str, int]) -> str:
 
 
 def _histogram(overview: PairsOverview) -> Iterator[str]:
-    """Each label's histogram of Jensen-Shannon divergence as bars, from a seeded sample if there are many pairs."""
+    """Yield each label's histogram of Jensen-Shannon divergence as bars, from a seeded sample if there are many pairs."""
     from encheck.language.divergence import jensen_shannon_divergence
 
     found = [

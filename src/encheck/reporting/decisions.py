@@ -39,7 +39,8 @@ class RunCommands:
     folder: str = ""
 
     def run(self, prop: str, model: str, data: str, *, check: str = "") -> str:
-        """The command that runs the checks of a property, or one of them, with a placeholder for an unknown path.
+        """Return the command that runs the checks of a property, or one of them, with a placeholder for an unknown
+        path.
 
         "" for a model in memory, which no command line can name.
         """
@@ -51,7 +52,9 @@ class RunCommands:
         return f"encheck run -m {shlex.quote(prop)}{one} {named}{on}{self.options}"
 
     def show(self, model: str) -> str:
-        """The options after ITEM in `encheck show ITEM`; for a model in memory, those that show the run's scores."""
+        """Return the options after ITEM in `encheck show ITEM`; for a model in memory, those that show the run's
+        scores.
+        """
         where = _option("run", self.folder) if self.folder else ""
         return " ".join(filter(None, (self._named(model), where)))
 
@@ -61,7 +64,7 @@ class RunCommands:
 
 
 def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
-    """The commands of a run in `folder`, as a relative path if it is below the working directory."""
+    """Return the commands of a run in `folder`, as a relative path if it is below the working directory."""
     settings = results.run.settings
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
@@ -70,7 +73,7 @@ def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
 
 
 def chosen_options(settings: RunSettings, *, but: Sequence[str] = ()) -> str:
-    """The non-default options in results.json that change figures, each with a blank before it.
+    """Return the non-default options in results.json that change figures, each with a blank before it.
 
     >>> chosen_options(RunSettings(sample=None, strict=True, seed=7), but=NOT_OF_A_GATE)
     ' --sample=all --seed=7'
@@ -114,7 +117,7 @@ NO_COMMANDS = GateCommands()
 
 
 def gate_commands(run: RunEntry) -> GateCommands:
-    """The commands of a run with a gate, from `run` in results.json."""
+    """Return the commands of a run with a gate, from `run` in results.json."""
     settings = run.settings
     models = settings.models
     if models[0].startswith(OBJECT):
@@ -129,7 +132,7 @@ def gate_commands(run: RunEntry) -> GateCommands:
 
 
 def _without_selection(command: str) -> str:
-    """The command without the options that select checks."""
+    """Return the command without the options that select checks."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -199,7 +202,7 @@ class VerdictBanner:
 
 
 def run_verdict(results: RunFile) -> str:
-    """The verdict of a run without a gate, in one line."""
+    """Return the verdict of a run without a gate, in one line."""
     look = results.first_look
     partial = f"PARTIAL, {look.clusters:,} of {look.of_clusters:,} clusters. " if look else ""
     word, told = _verdict_and_reason(results)
@@ -207,7 +210,7 @@ def run_verdict(results: RunFile) -> str:
 
 
 def run_banner(results: RunFile) -> VerdictBanner:
-    """The banner of a run without a gate, which cannot say whether a model may ship."""
+    """Return the banner of a run without a gate, which cannot say whether a model may ship."""
     word, told = _verdict_and_reason(results)
     told = f"{told[:1].upper()}{told[1:]}"
     if word == view.NOTHING and _is_nothing_measured(results):
@@ -254,7 +257,7 @@ def _verdict_and_reason(results: RunFile) -> tuple[str, str]:
 
 
 def _profile_sentence(results: RunFile, model: str, data: str, *, several: bool) -> str:
-    """The number of properties above and below chance, and the weakest property."""
+    """Return the number of properties above and below chance, and the weakest property."""
     lines = [line for line in weakest_first(profile(results, model=model, data=data)) if line.standing]
     if not lines:
         return ""
@@ -269,7 +272,7 @@ NEW_PLACEHOLDER = "NEW_MODEL"
 
 
 def _step_after_run(results: RunFile) -> NextStep:
-    """The command for the rest of a first look, else the gate to run."""
+    """Return the command for the rest of a first look, else the gate to run."""
     if results.run.rest and results.run.rest.command:
         return NextStep("Measure the rest:", results.run.rest.command)
     if command := gate_command(results):
@@ -302,7 +305,7 @@ def gate_command(results: RunFile) -> str:
 
 
 def _is_nothing_measured(results: RunFile) -> bool:
-    """Whether nothing was measured for any model on any data."""
+    """Return whether nothing was measured for any model on any data."""
     pairs = [(one.name, model) for one in results.data for model in one.measured]
     return bool(pairs) and pairs == [*unmeasured_data(results)]
 
@@ -317,7 +320,7 @@ class RunDecision:
 
 
 def run_decisions(results: RunFile) -> list[RunDecision]:
-    """Whether stored vectors must be made again, and whether a threshold in use still fits, if known."""
+    """Return whether stored vectors must be made again, and whether a threshold in use still fits, if known."""
     gates = results.gate.against if results.gate else ()
     found = []
     for index in filter(None, (against.reindex for against in gates)):

@@ -38,7 +38,7 @@ COLUMNS = (
 def export_run(
     results: RunFile, folder: Path, *, formats: Sequence[str], splits: Splits = MappingProxyType({})
 ) -> list[Path]:
-    """Write a run in these formats and return the files. UsageError for an unknown format or an unwritable place.
+    """Write a run in these formats and return the files. Raise UsageError for an unknown format or an unwritable place.
 
     `splits` are those of each case's items, from `read_splits`; without them, formats that need one say `all`.
     """
@@ -55,23 +55,23 @@ def export_run(
 
 
 def _split_name(rows: Sequence[Result], splits: Splits) -> str:
-    """The name of the splits of these figures: dev+gate, or `all`."""
+    """Return the name of the splits of these figures: dev+gate, or `all`."""
     return join_split_names(split for row in rows for split in splits.get(str(row.case), ()))
 
 
 def figures_of_model(results: RunFile, model: str) -> list[Result]:
-    """The rows of a model with a figure; those that decide or have an aim come first."""
+    """Return the rows of a model with a figure; those that decide or have an aim come first."""
     rows = [r for r in results.checks if r.model == model and r.value is not None]
     return sorted(rows, key=lambda r: (r.aim is None, r.id))
 
 
 def deciding_figures(results: RunFile, model: str) -> list[Result]:
-    """One figure per check, data set and level: the one that decides."""
+    """Return one figure per check, data set and level: the one that decides."""
     return [row for row in figures_of_model(results, model) if row.aim is not None]
 
 
 def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
-    """The `model-index` of a model card: one result per property and data set, with the deciding figures."""
+    """Return the `model-index` of a model card: one result per property and data set, with the deciding figures."""
     found = []
     for (name, data), rows in _deciding_by_task(results, model).items():
         about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split_name(rows, splits)}
@@ -85,7 +85,7 @@ def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType(
 
 
 def _deciding_by_task(results: RunFile, model: str) -> dict[tuple[str, str], list[Result]]:
-    """The deciding figures of each property and data set."""
+    """Return the deciding figures of each property and data set."""
     tasks: dict[tuple[str, str], list[Result]] = {}
     for row in deciding_figures(results, model):
         tasks.setdefault((row.property, row.data), []).append(row)
@@ -93,7 +93,7 @@ def _deciding_by_task(results: RunFile, model: str) -> dict[tuple[str, str], lis
 
 
 def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
-    """The hub's newer form, a list for `.eval_results/encheck.yaml`: dataset, task, value, date, notes."""
+    """Return the hub's newer form, a list for `.eval_results/encheck.yaml`: dataset, task, value, date, notes."""
     day = str(results.run.started)[:10]
     version = results.run.versions.get("encheck", "")
     return [
@@ -108,7 +108,7 @@ def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
 
 
 def mteb_results(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
-    """Results in MTEB's format, one object per property and data set: `scores` by split, with `main_score`."""
+    """Return results in MTEB's format, one object per property and data set: `scores` by split, with `main_score`."""
     fingerprints = {one.name: one.fingerprint for one in results.data}
     tasks = []
     for (name, data), rows in _deciding_by_task(results, model).items():
@@ -131,7 +131,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _figure_rows(results: RunFile) -> list[dict[str, Any]]:
-    """One row per figure in `COLUMNS`, with the baseline's and the best surface scorer's figures."""
+    """Return one row per figure in `COLUMNS`, with the baseline's and the best surface scorer's figures."""
     flat = []
     for row in (row for model in results.models for row in figures_of_model(results, model.label)):
         best = best_surface(row)
@@ -195,10 +195,10 @@ NOT_FOR_TRAINING = (
 
 
 def items_with_outcomes(results: RunFile, items: Mapping[str, Columns]) -> Any:
-    """The `pyarrow.Table` built from results.json and items.parquet.
+    """Return the `pyarrow.Table` built from results.json and items.parquet.
 
-    `won` is 1 if the near text is nearer than the far one, 1/2 for a tie, 0 if it is not, null if an item is
-    not a contest of two. The table's metadata warn against training on its items.
+    `won` is 1 if the near text is nearer than the far one, 1/2 for a tie, 0 if it is not, null if an item is not a
+    contest of two. The table's metadata warn against training on its items.
     """
     import pyarrow
 

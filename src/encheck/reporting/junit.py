@@ -37,7 +37,7 @@ class GateCase:
 
 
 def gate_cases(gate: Gate) -> Iterator[GateCase]:
-    """One case for the verdict, then one for each broken contract, each row, and each part that blocks."""
+    """Yield one case for the verdict, then one for each broken contract, each row, and each part that blocks."""
     reasons = [f"{one.baseline}: {text}" for one in gate.against for text in one.reasons]
     reasons += [f"what has to change: {text}" for one in gate.against for text in what_has_to_change(one)]
     (message, *_) = gate_headlines(gate)
@@ -55,12 +55,12 @@ def gate_cases(gate: Gate) -> Iterator[GateCase]:
 
 
 def _deciding_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows, and the parts that block."""
+    """Return the rows, and the parts that block."""
     return [row for row in against.rows if row.outcome == "block" or not row.part_of]
 
 
 def _verdict_result(gate: Gate) -> Result:
-    """A block is a failure; an inconclusive gate is an error, unless --inconclusive says what it counts as."""
+    """Return a block is a failure; an inconclusive gate is an error, unless --inconclusive says what it counts as."""
     if gate.outcome == "inconclusive":
         counts_as: dict[int, Result] = {0: "passed", 1: "failure"}
         return counts_as.get(gate.exit_code, "error")
@@ -68,7 +68,7 @@ def _verdict_result(gate: Gate) -> Result:
 
 
 def _row_case(place: str, row: GateRow, purpose: PurposeName) -> GateCase:
-    """A row that blocks is a failure; one that is open or does not gate is skipped, since the verdict covers it."""
+    """Return a row that blocks is a failure; one that is open or does not gate is skipped, since the verdict covers it."""
     outcome, _, name, before, after, change, *_ = row_cells(row, purpose)
     shown = (("figures", f"{before} to {after}, {change}"),)
     result: Result = "failure" if row.outcome == "block" else "skipped"
@@ -80,7 +80,7 @@ def _row_case(place: str, row: GateRow, purpose: PurposeName) -> GateCase:
 
 
 def gate_properties(gate: Gate) -> Sequence[tuple[str, str]]:
-    """The properties of the whole file: the verdict, and each row's figures."""
+    """Return the properties of the whole file: the verdict, and each row's figures."""
     found = [("gate", str(gate.outcome))]
     for against in gate.against:
         for row in _deciding_rows(against):
@@ -116,7 +116,7 @@ def write_junit(path: Path, results: RunFile) -> None:
 
 
 def _row_per_case(results: RunFile) -> Iterator[Row]:
-    """One row per case, the one with the verdict if there is one."""
+    """Yield one row per case, the one with the verdict if there is one."""
     found: dict[CaseId, Row] = {}
     for row in results.checks:
         case = row.case
@@ -126,7 +126,7 @@ def _row_per_case(results: RunFile) -> Iterator[Row]:
 
 
 def _check_case(row: Row) -> GateCase:
-    """A check of the new model; one that the gate uses counts as passed here, since the gate's rows decide it."""
+    """Return a check of the new model; one that the gate uses counts as passed here, since the gate's rows decide it."""
     results: dict[str | None, Result] = {"fail": "failure", "error": "error", "skipped": "skipped"}
     shown = () if row.value is None else ((row.metric or "", f"{row.value:.4g}"),)
     result = results.get(row.verdict, "passed")
@@ -142,5 +142,5 @@ def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> No
 
 
 def _xml_safe(text: str) -> str:
-    """The text without characters that XML cannot hold or that control a terminal."""
+    """Return the text without characters that XML cannot hold or that control a terminal."""
     return make_visible(text, keep=LINES)

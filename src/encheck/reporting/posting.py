@@ -61,7 +61,7 @@ class CommentThread:
     ending: str = ""
 
     def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-        """The host's answer as JSON; raises HostRefusal, or EncheckError if there is no answer."""
+        """Return the host's answer as JSON; raises HostRefusal, or EncheckError if there is no answer."""
         data = None if body is None else json.dumps(body).encode("utf-8")
         request = urllib.request.Request(f"{self.api}{path}", data, method=method)  # noqa: S310 - http and https alone
         request.add_header("Content-Type", "application/json")
@@ -73,7 +73,7 @@ class CommentThread:
 def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
     """Write the comment `name`, or replace this account's earlier one; return its address, or "".
 
-    NotPosted if the token may not write there.
+    Raise NotPosted if the token may not write there.
     """
     marker = f"<!-- encheck gate: {name} -->"
     whole = "\n".join(filter(None, [marker, body, thread.ending]))
@@ -93,14 +93,14 @@ def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """The name of a comment; UsageError if it is invalid."""
+    """Return the name of a comment. Raise UsageError if it is invalid."""
     if not NAME.fullmatch(name):
         raise UsageError(f"--name={name} should be 1 to 40 letters, digits, dots, dashes or underscores")
     return name
 
 
 def github_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
-    """The comments of the pull request of a GitHub Actions job, or of number `pull`."""
+    """Return the comments of the pull request of a GitHub Actions job, or of number `pull`."""
     event = _read_event(environment)
     about = event.get("pull_request") if isinstance(event.get("pull_request"), dict) else {}
     number = pull if pull is not None else (about or {}).get("number")
@@ -122,7 +122,7 @@ def github_thread(environment: Environment, *, pull: int | None = None) -> Comme
 
 
 def gitlab_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
-    """The notes of the merge request of a GitLab job, or of number `pull`."""
+    """Return the notes of the merge request of a GitLab job, or of number `pull`."""
     number = pull if pull is not None else environment.get("CI_MERGE_REQUEST_IID")
     if not number:
         raise NotPosted("this job does not belong to a merge request")
@@ -142,7 +142,7 @@ HOSTS: dict[str, Callable[..., CommentThread]] = {"github": github_thread, "gitl
 
 
 def _find_own_comment(thread: CommentThread, marker: str) -> int | None:
-    """The id of this account's comment with the marker; comments of other accounts are left alone."""
+    """Return the id of this account's comment with the marker; comments of other accounts are left alone."""
     account = _token_account(thread)
     for one in _list_comments(thread):
         body, number = one.get("body"), one.get("id")
@@ -163,7 +163,7 @@ def _list_comments(thread: CommentThread) -> Iterator[Mapping[str, Any]]:
 
 
 def _token_account(thread: CommentThread) -> Any:
-    """The account of the token."""
+    """Return the account of the token."""
     try:
         found = thread.ask("GET", "/user")
     except HostRefusal as refused:
@@ -188,7 +188,7 @@ def _read_answer(request: urllib.request.Request, what: str) -> Any:
 
 
 def _read_event(environment: Environment) -> dict[str, Any]:
-    """The event that started a GitHub Actions job; empty if unknown."""
+    """Return the event that started a GitHub Actions job, or an empty dict if unknown."""
     path = environment.get("GITHUB_EVENT_PATH")
     if not path:
         return {}
@@ -230,7 +230,7 @@ def _checked_address(text: str, name: str) -> str:
 
 
 def _last_line(commit: object, job: str) -> str:
-    """The commit of the verdict and the job with its files, if both values look like those of the host."""
+    """Return the commit of the verdict and the job with its files, if both values look like those of the host."""
     of = f"commit {commit[:10]}" if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{10,64}", commit) else ""
     link = f"[job]({job})" if re.fullmatch(r"https?://[\w.:/-]+", job, re.ASCII) else ""
     told = ", ".join(filter(None, [of, link]))

@@ -78,7 +78,7 @@ class ProfileLine:
 
 
 def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
-    """The measured properties by family, each with its figure from `headline_rows`.
+    """Return the measured properties by family, each with its figure from `headline_rows`.
 
     Leaves out figures that are not shares (a correlation, a gap between means), health and contracts.
     """
@@ -103,7 +103,7 @@ def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
 
 
 def headline_rows(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
-    """The row of results.json for each property whose figure represents it in all outputs.
+    """Return the row of results.json for each property whose figure represents it in all outputs.
 
     It is the share of groups won in both directions if there is one, else the figure of the check that declares
     `headline`. If that check is judged by a rescaled figure, its plain figure is used: the rate of the same items, the
@@ -126,24 +126,24 @@ def headline_rows(results: RunFile, *, model: str, data: str) -> dict[str, Resul
 
 
 def chance_of(row: Result, its: Declaration) -> float | None:
-    """The figure of guessing; None if unknown."""
+    """Return the figure of guessing, or None if unknown."""
     return its.chance if row.metric == its.metric or not its.metric else find_metric(row.metric or "").chance
 
 
 def all_headline_rows(results: RunFile, model: str) -> list[Result]:
-    """The rows of `headline_rows` for a model on all data."""
+    """Return the rows of `headline_rows` for a model on all data."""
     return [row for data in results.data for row in headline_rows(results, model=model, data=data.name).values()]
 
 
 def is_profile_share(row: Result, its: Declaration) -> bool:
-    """Whether a figure is a share that belongs in a profile."""
+    """Return whether a figure is a share that belongs in a profile."""
     if row.value is None or its.family in NO_PROPERTY or chance_of(row, its) == 0:
         return False
     return all(end is not None and 0 <= end <= 1 for end in (row.value, row.low, row.high))
 
 
 def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
-    """Properties worse than the reference first, then by how far the interval reaches above chance."""
+    """Return properties worse than the reference first, then by how far the interval reaches above chance."""
 
     def strength(line: ProfileLine) -> tuple[bool, bool, float]:
         is_worse = line.against is not None and line.against.said == "worse"
@@ -153,7 +153,7 @@ def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
 
 
 def profile_summary(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
-    """Up to three (figure, words) that sum up a profile.
+    """Return up to three (figure, words) that sum up a profile.
 
     The weakest is one whose surface is not below chance: elsewhere the surface may explain a low figure.
     """

@@ -35,7 +35,7 @@ NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
 def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
-    """Versions of encheck's dependencies, then of the packages that took part, read without importing them.
+    """Return versions of encheck's dependencies, then of the packages that took part, read without importing them.
 
     The latter provide the checks or the data of these settings, or one of these adapters.
     """
@@ -56,8 +56,8 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """Versions that figures depend on, other than those of packages: encheck's own code, Python, the platform, torch's
-    threads.
+    """Return versions that figures depend on, other than those of packages: encheck's own code, Python, the platform,
+    torch's threads.
 
     encheck's code is a commit if it runs from a checkout, which may have changes, else a hash of the installed files:
     the checkout that they were installed from may have changed since.
@@ -91,7 +91,7 @@ def _code_version() -> str:
 def refuse_over(
     path: Path | None, kinds: Sequence[str], *, option: str = "--out", reads: Iterable[str | Path | None] = ()
 ) -> None:
-    """UsageError if a file with a different ending exists at `path`: a page may replace a page but not data.
+    """Raise UsageError if a file with a different ending exists at `path`: a page may replace a page but not data.
 
     Nor may it replace a file that the command `reads`: a path, or a prefixed one as in vectors:FILE.
     """
@@ -106,7 +106,7 @@ def refuse_over(
 
 
 def write_named(path: Path, text: str) -> None:
-    """Write a file that the user named, like `write_text`; UsageError if it cannot be written."""
+    """Write a file that the user named, like `write_text`. Raise UsageError if it cannot be written."""
     with writable_folder(path.parent):
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
@@ -118,7 +118,7 @@ def write_named(path: Path, text: str) -> None:
 
 @contextmanager
 def writable_folder(folder: Path) -> Iterator[None]:
-    """Create the folder if it is missing, for writes in the block; UsageError if writing fails."""
+    """Create the folder if it is missing, for writes in the block. Raise UsageError if writing fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
@@ -141,7 +141,7 @@ def write_items(folder: Path, items: RunItems) -> None:
 
 
 def read_results(folder: Path) -> RunFile:
-    """results.json of a run; UsageError if it is missing, damaged or of a different schema."""
+    """Return results.json of a run. Raise UsageError if it is missing, damaged or of a different schema."""
     path = folder / RESULTS
     try:
         results = read_json(path)
@@ -160,7 +160,7 @@ def read_results(folder: Path) -> RunFile:
 
 
 def read_items(folder: Path) -> RunItems:
-    """items.parquet of a run, empty if the file is missing; UsageError for a damaged file."""
+    """Return items.parquet of a run, empty if the file is missing. Raise UsageError for a damaged file."""
     import pyarrow
 
     path, schema = folder / ITEMS, item_schema()
@@ -174,7 +174,9 @@ def read_items(folder: Path) -> RunItems:
 
 
 def read_splits(folder: Path) -> dict[str, set[str]]:
-    """The splits of each case's items; empty without items.parquet; UsageError for a damaged one."""
+    """Return the splits of each case's items, or an empty dict without items.parquet. Raise UsageError for a damaged
+    one.
+    """
     path = folder / ITEMS
     if not path.exists():
         return {}
@@ -186,7 +188,7 @@ def read_splits(folder: Path) -> dict[str, set[str]]:
 
 
 def find_item(folder: Path, item: str) -> list[ItemRow]:
-    """The rows of items.parquet whose item id starts with `item`."""
+    """Return the rows of items.parquet whose item id starts with `item`."""
     import pyarrow.compute
 
     path = folder / ITEMS
@@ -198,7 +200,7 @@ def find_item(folder: Path, item: str) -> list[ItemRow]:
 
 
 def _read_item_columns(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:
-    """These columns of an items.parquet, with checked types; UsageError for a damaged file."""
+    """Return these columns of an items.parquet, with checked types. Raise UsageError for a damaged file."""
     import pyarrow
 
     types = item_schema()
@@ -216,7 +218,7 @@ def _read_item_columns(path: Path, columns: Sequence[str], *, also: Sequence[str
 
 
 def newest_run(root: Path) -> Path:
-    """The newest run under `root`."""
+    """Return the newest run under `root`."""
     runs = sorted(root.glob(f"*/{RESULTS}"), key=lambda p: p.stat().st_mtime)
     if not runs:
         raise UsageError(f"there is no run under {root}: make one with `encheck run`, or name one with --run=DIR")

@@ -61,7 +61,7 @@ class Finding:
 
 
 def main_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[Finding]:
-    """At most five sentences, empty if nothing is certain; each property appears at most once.
+    """Return at most five sentences, empty if nothing is certain; each property appears at most once.
 
     The lines take turns: baseline, reference, chance, rival, each with its largest finding first. A family appears
     twice, and more often only if other families leave room. One strength comes last.
@@ -94,7 +94,7 @@ def _add_findings(
 
 
 def _certain_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iterator[Finding]:
-    """All certain findings."""
+    """Yield all certain findings."""
     names = _naming(results)
     yield from _gate_findings(results, names)
     yield from _reference_findings(results, frames, names)
@@ -109,7 +109,7 @@ def _certain_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iter
 
 
 def _naming(results: RunFile) -> Any:
-    """The words for a model and its data: "It" if there is one model, empty for one data set."""
+    """Return the words for a model and its data: "It" if there is one model, empty for one data set."""
     several, sets = len(results.models) > 1, len(results.data) > 1
 
     def name(model: str, data: str) -> tuple[str, str]:
@@ -119,7 +119,7 @@ def _naming(results: RunFile) -> Any:
 
 
 def _printed_cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
-    """The rows of each property's printed figure, all levels together, including correlations.
+    """Yield the rows of each property's printed figure, all levels together, including correlations.
 
     Leaves out properties with a withheld interval, of which nothing is certain.
     """
@@ -137,10 +137,10 @@ def _printed_cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration
 
 
 def _chance_findings(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
-    """Findings "cannot tell": at every level the whole interval lies below chance or barely above it.
+    """Yield findings "cannot tell": at every level the whole interval lies below chance or barely above it.
 
-    The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
-    ranks behind those that it does not explain.
+    The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and ranks
+    behind those that it does not explain.
     """
     first, is_share = rows[0], is_rate(rows[0].metric)
     if its.chance is None or (is_share and not its.chance):
@@ -170,7 +170,7 @@ def _misleading_surface(row: Result, chance: float) -> str:
 
 
 def _surface_findings(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
-    """Findings "worse than the surface": at every level the surface scorer's interval lies above the model's."""
+    """Yield findings "worse than the surface": at every level the surface scorer's interval lies above the model's."""
     gaps = []
     for row in rows:  # how far the model's interval lies below that of the best surface scorer
         best = best_surface(row)
@@ -185,7 +185,7 @@ def _surface_findings(rows: list[Result], its: Declaration, model: str, on: str,
 
 
 def _strength_findings(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
-    """Findings "can tell": at every level above chance, above the best surface scorer, and mostly right."""
+    """Yield findings "can tell": at every level above chance, above the best surface scorer, and mostly right."""
     worst = min(rows, key=lambda row: row.numbers[1])
     low = worst.numbers[1]
     scorer, rival, _ = best_surface(worst) or ("", 0.0, None)
@@ -199,7 +199,7 @@ def _strength_findings(rows: list[Result], its: Declaration, model: str, on: str
 
 
 def _reference_findings(results: RunFile, frames: Mapping[str, ItemFrame], names: Any) -> Iterator[Finding]:
-    """Certain losses against paired models, Holm-corrected over all properties."""
+    """Yield certain losses against paired models, Holm-corrected over all properties."""
     rows = {(rows[0].model, rows[0].data, its.property): (rows[0], its) for rows, its in _printed_cases(results)}
     for one in results.references:
         for paired in one.properties:
@@ -216,7 +216,7 @@ def _reference_findings(results: RunFile, frames: Mapping[str, ItemFrame], names
 
 
 def _gate_findings(results: RunFile, names: Any) -> Iterator[Finding]:
-    """Losses that a gate blocks: the loss in its unit, and its meaning for users of the model."""
+    """Yield losses that a gate blocks: the loss in its unit, and its meaning for users of the model."""
     declared = results.declarations
     for against in results.gate.against if results.gate else ():
         for row in against.rows:
@@ -251,12 +251,12 @@ def _finding(claim: str, figures: str, line: FindingKind, size: float, row: Resu
 
 
 def _skill_phrase(its: Declaration) -> str:
-    """The subject of the check, to follow "at"; the property if the check declares no words."""
+    """Return the subject of the check, to follow "at"; the property if the check declares no words."""
     return f"telling {its.tells}" if its.tells else plain_name(its.property)
 
 
 def _figure_phrase(row: Result, noun: str) -> str:
-    """The model's figure and the number of items."""
+    """Return the model's figure and the number of items."""
     if is_rate(row.metric):
         where = " in both directions" if str(row.metric).startswith("both_directions") else ""
         return f"right{where} in {percent(row.numbers[0])} of {row.n:,} {noun}"
@@ -264,7 +264,7 @@ def _figure_phrase(row: Result, noun: str) -> str:
 
 
 def _scorer_phrase(row: Result, value: float) -> str:
-    """The same figure for a different scorer."""
+    """Return the same figure for a different scorer."""
     return f"in {percent(value)}" if is_rate(row.metric) else f"{value:.2f}"
 
 
@@ -274,7 +274,9 @@ def _item_noun(row: Result, frames: Mapping[str, ItemFrame]) -> str:
 
 
 def shortest_mistake(frame: ItemFrame) -> ItemExample | None:
-    """A clear mistake that is quick to read: the shortest of the 40 worst, with edits marked; None if there is none."""
+    """Return a clear mistake that is quick to read: the shortest of the 40 worst, with edits marked, or None if there
+    is none.
+    """
     if frame.far is None or not frame.compares_near_and_far:
         return None
     margins = (frame.near.scores - frame.far.scores).tolist()
@@ -283,7 +285,7 @@ def shortest_mistake(frame: ItemFrame) -> ItemExample | None:
 
 
 def shortest_success(frame: ItemFrame) -> ItemExample | None:
-    """The shortest of the 40 clearest right items; for a group, one side of a group that is all right."""
+    """Return the shortest of the 40 clearest right items; for a group, one side of a group that is all right."""
     if frame.far is None or not frame.compares_near_and_far:
         return None
     right = frame.sort_keys.tolist()
@@ -292,7 +294,7 @@ def shortest_success(frame: ItemFrame) -> ItemExample | None:
 
 
 def _shortest_item(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
-    """The item with the fewest characters, marked edits first; None without items."""
+    """Return the item with the fewest characters, marked edits first, or None without items."""
     columns = frame.to_columns()
 
     def length(i: int) -> tuple[bool, int]:

@@ -77,7 +77,7 @@ class KindSearch:
 
 
 def find_failing_kinds(folder: Path, english: English) -> list[KindSearch]:
-    """The search of each model of a run; UsageError if the run has no items."""
+    """Return the search of each model of a run. Raise UsageError if the run has no items."""
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
@@ -114,7 +114,7 @@ def _search_model(
 
 
 def _surface_features(frame: ItemFrame) -> Floats:
-    """The surface differences of each item and their signs, shape [n, 12]."""
+    """Return the surface differences of each item and their signs, shape [n, 12]."""
     assert frame.far is not None
     rows = zip(frame.ids, frame.sources, frame.near.texts, frame.far.texts, frame.clusters, strict=True)
     found = surface_differences([Triplet(ItemId(i), s, near, far, c) for i, s, near, far, c in rows])
@@ -122,7 +122,7 @@ def _surface_features(frame: ItemFrame) -> Floats:
 
 
 def _domains_of_probes(specs: Sequence[str]) -> dict[str, str]:
-    """Probe sentence -> its domain, from its group's id."""
+    """Return probe sentence -> its domain, from its group's id."""
     found: dict[str, str] = {}
     for spec in specs:
         if spec.startswith("probes"):
@@ -150,7 +150,7 @@ def _confirmed_finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
 
 
 def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
-    """The searches for the terminal."""
+    """Yield the searches for the terminal."""
     for one in found:
         yield f"Where {one.model} fails: {_search_headline(one)}"
         for finding in one.findings:
@@ -186,7 +186,7 @@ class KindBlock:
 
 
 def kind_blocks(found: Sequence[KindSearch]) -> list[KindBlock]:
-    """The searches for the page."""
+    """Return the searches for the page."""
     return [KindBlock(one.model, _search_headline(one), tuple(map(_finding_card, one.findings))) for one in found]
 
 

@@ -66,7 +66,7 @@ def make_removal_edits(parse: Parse, unit: RemovableUnit) -> tuple[Edit, ...]:
 
 
 def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
-    """The triplet with these edits made in all three texts; None if they touch one of its own edits.
+    """Return the triplet with these edits made in all three texts, or None if they touch one of its own edits.
 
     Offsets are the source's. The first letter stays a capital, in each text.
     """
@@ -88,14 +88,14 @@ def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
 
 
 def _capitalise_like(text: str, before: str) -> str | None:
-    """The text with a capital if the previous text began with one; None if it is empty."""
+    """Return the text with a capital if the previous text began with one, or None if it is empty."""
     if not text.strip():
         return None
     return text[0].upper() + text[1:] if before[0].isupper() else text
 
 
 def _shift_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | None:
-    """A text's own edits at their new offsets after the source is changed; None if the two touch."""
+    """Return a text's own edits at their new offsets after the source is changed, or None if the two touch."""
     shifted = []
     for edit in edits:
         if any(_edits_touch(edit, other) for other in change):
@@ -106,7 +106,7 @@ def _shift_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, .
 
 
 def _edits_touch(edit: Edit, other: Edit) -> bool:
-    """Whether two edits overlap, or the first inserts text at the edge of the second.
+    """Return whether two edits overlap, or the first inserts text at the edge of the second.
 
     Next to a removal inside the text, an insertion is allowed.
     """
@@ -117,7 +117,7 @@ def _edits_touch(edit: Edit, other: Edit) -> bool:
 
 
 def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Triplet | None:
-    """The triplet with separate edits made in each text (source, near, far); None if they do not fit.
+    """Return the triplet with separate edits made in each text (source, near, far), or None if they do not fit.
 
     Offsets are those of each text. The triplet's own edits are found again by comparison.
     """
@@ -133,7 +133,7 @@ def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Tripl
 
 
 def replaces_same_words(item: Triplet, shrunk: Triplet) -> bool:
-    """Whether the same words are replaced in both items; the replacements may differ.
+    """Return whether the same words are replaced in both items; the replacements may differ.
 
     Noise, such as typos, may be in different words, because its meaning is the same anywhere.
     """
@@ -145,18 +145,18 @@ def replaces_same_words(item: Triplet, shrunk: Triplet) -> bool:
 
 
 def _replaced_words(source: str, edits: Sequence[Edit]) -> list[str]:
-    """The words that edits replace, except for articles, which depend on their words."""
+    """Return the words that edits replace, except for articles, which depend on their words."""
     words = [source[edit.start : edit.end].lower() for edit in edits]
     return [word for word in words if word not in ("a", "an")]
 
 
 def offset_in_variant(offset: int, edits: Sequence[Edit]) -> int:
-    """The offset in an edited text of an offset in its source that no edit covers."""
+    """Return the offset in an edited text of an offset in its source that no edit covers."""
     return offset + sum(len(e.text) - (e.end - e.start) for e in edits if e.end <= offset)
 
 
 def keeps_ends_and_articles(before: str, after: str) -> bool:
-    """Whether a text still has its beginning and end, and no article fits its word less well than before."""
+    """Return whether a text still has its beginning and end, and no article fits its word less well than before."""
     if not after or before[0].isupper() != after[0].isupper() or before[-1] != after[-1]:
         return False
     return "  " not in after.replace("  ", " " if "  " in before else "  ") and _count_wrong_articles(
@@ -169,7 +169,7 @@ def _count_wrong_articles(text: str) -> int:
 
 
 def keeps_parse(before: Parse, after: Parse, removed: Sequence[Edit], own_edits: Sequence[Edit] = ()) -> bool:
-    """Whether the rest of a text keeps its parse: its tags, and its dependencies.
+    """Return whether the rest of a text keeps its parse: its tags, and its dependencies.
 
     `removed` are the edits of the source; `own_edits` are those that make this text from the source.
     """
@@ -205,12 +205,12 @@ def _keeps_token(before: Parse, after: Parse, at: int, place: Mapping[int, int])
 
 
 def find_edits_or_replace_all(source: str, text: str) -> tuple[Edit, ...]:
-    """The edits between two texts; if they are not a few words, one that replaces the whole source."""
+    """Return the edits between two texts; if they are not a few words, one that replaces the whole source."""
     return find_edits(source, text) or (Edit(0, len(source), text),)
 
 
 def find_edits(source: str, text: str) -> tuple[Edit, ...]:
-    """The words of a source that a text replaces, as edits.
+    """Return the words of a source that a text replaces, as edits.
 
     >>> find_edits("The fast car won.", "The slow car won.")
     (Edit(start=4, end=8, text='slow'),)
@@ -239,7 +239,7 @@ PLAIN_GIVEN_NAMES = {"m": "Tom", "f": "Anna"}
 
 
 def propose_plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """Replacements for a rare word or a name, one at a time; raises MissingParses for unknown tags."""
+    """Yield replacements for a rare word or a name, one at a time; raises MissingParses for unknown tags."""
     yield from _propose_plain_names(parse)
     for at in range(len(parse)):
         mark = parse.child(at, "case")
@@ -262,7 +262,7 @@ def propose_plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit
 
 
 def _propose_plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """A plain given name for a person's full name, if no word of it occurs elsewhere."""
+    """Yield a plain given name for a person's full name, if no word of it occurs elsewhere."""
     for at in range(len(parse)):
         word = parse.words[at]
         if parse.entities[at] != "B-PER" or (word in MALE) == (word in FEMALE):
@@ -340,7 +340,7 @@ def shrink_item(
     remake: MakeTriplets | None = None,
     budget: int = MAX_SCORED_PAIRS,
 ) -> ShrinkResult | str:
-    """The shortest, plainest form of a failure that still errs by half its margin; or a reason why it has none.
+    """Return the shortest, plainest form of a failure that still errs by half its margin; or a reason why it has none.
 
     `remake` repeats the edits of generated texts. Without it, or if both texts were written by hand, the same part is
     removed from all three texts, and only outside all edits. The same item and model give the same form.
@@ -352,7 +352,7 @@ def shrink_item(
 
 
 def add_edits_of_crossed_item(item: Triplet) -> Triplet:
-    """The item; a side of a crossed group, which was written by hand, gets its edits by comparison."""
+    """Return the item; a side of a crossed group, which was written by hand, gets its edits by comparison."""
     known = item.id.parts_or_none if isinstance(item.id, ItemId) else None
     if known is None or known.generator != WRITTEN or item.near_edits or item.far_edits:
         return item
@@ -361,7 +361,7 @@ def add_edits_of_crossed_item(item: Triplet) -> Triplet:
 
 
 def why_not_shrinkable(item: Triplet, remake: MakeTriplets | None) -> str:
-    """The reason why this item cannot be shrunk; empty if it can."""
+    """Return the reason why this item cannot be shrunk, or "" if it can."""
     if any(part in item.id for name in NO_ENGLISH for part in (f"/{name}/", f"/{name}+")):
         return "its words are jumbled on purpose, so the parts of its texts cannot be matched"
     if any(not edits and not why for edits, why in ((item.near_edits, item.near_why), (item.far_edits, item.far_why))):
@@ -395,7 +395,7 @@ class _FormSearch:
         return ShrinkResult(whole, least, here, self.scored, self.is_cut_short, self.why if here is whole else "")
 
     def _score_forms(self, items: Sequence[Triplet]) -> list[ItemForm]:
-        """These items with their margins, all scored at once; empty if the budget is used up."""
+        """Return these items with their margins, all scored at once, or an empty list if the budget is used up."""
         left = max(self.budget - self.scored, 0) // 2
         self.is_cut_short |= left < len(items)
         some = items[:left]
@@ -412,7 +412,7 @@ class _FormSearch:
         return tuple(self.english.parse(getattr(item, side)) for side in SIDES)
 
     def _propose_shorter(self, item: Triplet) -> list[Triplet]:
-        """The item without each of its units."""
+        """Return the item without each of its units."""
         parses = self._parses(item)
         known = _find_common_units(self.english, parses, item) if self.remake is None else None
         edits = (*item.near_edits, *item.far_edits)
@@ -437,7 +437,7 @@ class _FormSearch:
     def _remove_units_elsewhere(
         self, item: Triplet, parses: tuple[Parse, ...], units: Sequence[RemovableUnit]
     ) -> list[Triplet]:
-        """The item without each of these units, if the near or the far text has it elsewhere or in other words."""
+        """Return the item without each of these units, if the near or the far text has it elsewhere or in other words."""
         edited = []
         for unit in units:
             near = find_unit_with_same_content(self.english, parses[0], unit, parses[1], is_worded_alike=False)
@@ -454,7 +454,7 @@ class _FormSearch:
         ]  # fmt: skip
 
     def _propose_plainer(self, item: Triplet) -> list[Triplet]:
-        """The item with each of its rare words and names replaced, in all three texts."""
+        """Return the item with each of its rare words and names replaced, in all three texts."""
         parses = self._parses(item)
         replacements: list[Edits] = []
         for _ in range(MAX_TAGGING_ROUNDS):  # until the tags that it needs are known
@@ -468,7 +468,7 @@ class _FormSearch:
         )
 
     def _apply_changes(self, item: Triplet, parses: tuple[Parse, ...], changes: Sequence[Edits]) -> list[Triplet]:
-        """The forms of the item with each of these changes that keep their parse."""
+        """Return the forms of the item with each of these changes that keep their parse."""
         if self.remake is None:
             tried = [(change, edit_all_texts(item, change)) for change in changes]
         else:
@@ -494,7 +494,7 @@ class _FormSearch:
 
     @staticmethod
     def _keeps_verbs_and_brackets(before: tuple[Parse, ...], after: tuple[Parse, ...]) -> bool:
-        """Whether each text has a verb if it had one, and its brackets and quotes come in pairs."""
+        """Return whether each text has a verb if it had one, and its brackets and quotes come in pairs."""
         verbs = all(
             has_finite_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos)
             for a, b in zip(before, after, strict=True)
@@ -507,7 +507,7 @@ def _span_of_removal(change: Edits) -> tuple[int, int]:
 
 
 def _find_common_units(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tuple[int, int]]:
-    """The spans of the source that are units in all three texts, or have the same head in them."""
+    """Return the spans of the source that are units in all three texts, or have the same head in them."""
     here = find_removable_units(english, parses[0])
     spans_by_side = []
     for parse, edits in zip(parses[1:], (item.near_edits, item.far_edits), strict=True):
@@ -526,13 +526,15 @@ def _find_common_units(english: English, parses: tuple[Parse, ...], item: Triple
 
 
 def _map_span_to_variant(span: tuple[int, int], edits: Sequence[Edit]) -> tuple[int, int]:
-    """The span in an edited text. Its end is that of its last letter, which an edit right after it does not move."""
+    """Return the span in an edited text. Its end is that of its last letter, which an edit right after it does not
+    move.
+    """
     start, end = span
     return offset_in_variant(start, edits), offset_in_variant(end - 1, edits) + 1
 
 
 def _replaced_words_occur_once(item: Triplet, change: Edits) -> bool:
-    """Whether the replaced words occur once in each text."""
+    """Return whether the replaced words occur once in each text."""
     for edit in change:
         word = item.source[edit.start : edit.end].lower()
         if any(getattr(item, side).lower().count(word) != 1 for side in SIDES) and len(word) > 2:

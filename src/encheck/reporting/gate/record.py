@@ -45,7 +45,7 @@ def changed_queries_of(
     items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[ChangedQuery, ...]:
-    """Each query with its first answer before and now; `documents` are by case, then row."""
+    """Return each query with its first answer before and now; `documents` are by case, then row."""
     texts = _query_texts(items)
     return tuple(
         ChangedQuery(on_one_line(texts[one.item]), *(_document_line(documents.get(one.case, {}), row)
@@ -55,7 +55,7 @@ def changed_queries_of(
 
 
 def _query_texts(items: Mapping[str, Columns]) -> dict[str, str]:
-    """The text of each query, by the id of its item."""
+    """Return the text of each query, by the id of its item."""
     return {
         name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
     }
@@ -81,7 +81,7 @@ def _document_line(documents: Mapping[int, tuple[str, str]], row: int | None) ->
 
 
 def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) -> tuple[LostExample, ...]:
-    """The lost items: the source, then each text with its edits and both models' scores.
+    """Return the lost items: the source, then each text with its edits and both models' scores.
 
     Only items whose texts are among the items of the run.
     """
@@ -91,7 +91,7 @@ def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) ->
 
 
 def _item_places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
-    """The indices of the items with these ids."""
+    """Return the indices of the items with these ids."""
     places: dict[str, list[tuple[Columns, int]]] = {}
     for columns in items.values():
         for i, name in enumerate(columns["item"]):
@@ -101,7 +101,7 @@ def _item_places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, li
 
 
 def _place_with_texts(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Columns, int] | None:
-    """The row with the item's texts; several rows of a chain or a crossed group may have one id."""
+    """Return the row with the item's texts; several rows of a chain or a crossed group may have one id."""
     for columns, i in places:
         texts = [columns[name][i] for name in ("source", "near", "far")]
         given = [text for text in texts if text is not None]
@@ -124,7 +124,7 @@ def _lost_example(one: LostItem, columns: Columns, i: int) -> LostExample:
 
 
 def _marked_pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
-    """The text with its edits marked, short enough for a line."""
+    """Return the text with its edits marked, short enough for a line."""
     found = pieces(columns["source"][i], columns[side][i], parse_edits(columns[f"{side}_edits"][i]))
     return (("same", on_one_line(found[0][1])),) if len(found) == 1 else tuple(shorten_pieces(found))
 
@@ -136,7 +136,7 @@ def scores_of(one: ExampleText) -> str:
 
 
 def on_one_line(text: str, width: int = SHOWN) -> str:
-    """The text on one line, cut if it is long.
+    """Return the text on one line, cut if it is long.
 
     >>> on_one_line("a  b" + chr(10) + "c")
     'a b c'
@@ -146,8 +146,8 @@ def on_one_line(text: str, width: int = SHOWN) -> str:
 
 
 def loss_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
-    """Lines for the losses of a gate row: items, one line per text, and queries, three lines each; for a search without
-    labels, the queries that changed.
+    """Yield lines for the losses of a gate row: items, one line per text, and queries, three lines each; for a search
+    without labels, the queries that changed.
     """
     for example in row.lost_examples if isinstance(row, GateRow) else ():
         yield f"lost: {example.source}"
@@ -190,7 +190,7 @@ class GateEvidence:
 def gate_with_texts(
     weighed: Sequence[GateComparison], inconclusive: str | None, shown: GateEvidence = GateEvidence()
 ) -> Gate:
-    """The gate against all baselines, with the texts of the losses against each."""
+    """Return the gate against all baselines, with the texts of the losses against each."""
     decisions = []
     for number, one in enumerate(weighed):
         evidence = replace(shown, folder="") if number else shown  # the folder has answers for the first baseline only
@@ -204,7 +204,7 @@ def gate_with_texts(
 def add_printed_figures(
     against: GateAgainst, rows: Sequence[Result], baseline: Baseline, declared: Mapping[str, Declaration]
 ) -> GateAgainst:
-    """The rows with the printed figures of their properties; `rows` are those of the candidate."""
+    """Return the rows with the printed figures of their properties; `rows` are those of the candidate."""
     found: dict[tuple[str, str], list[PropertyFigure]] = {}
     for row in rows:
         before, its = baseline.figure(row.case.of_any_model, row.figure), declared[row.check]
@@ -223,7 +223,7 @@ def add_printed_figures(
 
 
 def _row_with_losses(w: GateComparison, row: GateRow, shown: GateEvidence) -> GateRow:
-    """The row with its losses, if it blocks or is open, and with the queries to judge."""
+    """Return the row with its losses, if it blocks or is open, and with the queries to judge."""
     unjudged = unjudged_answers_of(w.unjudged.get(row.name, ()), shown.items, shown.documents)
     if row.outcome != "block" and not (row.evidence and row.outcome == "inconclusive"):
         return replace(row, unjudged_answers=unjudged)
@@ -235,7 +235,7 @@ def _row_with_losses(w: GateComparison, row: GateRow, shown: GateEvidence) -> Ga
 
 
 def _search_with_queries(w: GateComparison, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
-    """The search with its judgements, and three queries: those that people judged worse, or that changed."""
+    """Return the search with its judgements, and three queries: those that people judged worse, or that changed."""
     left = one.judged.left if one.judged else one.shares[0].queries
     is_open = not one.passes and not one.blocks
     needs = is_open and left > 0 and not w.decision.partial
@@ -252,7 +252,7 @@ def _search_with_queries(w: GateComparison, one: UnjudgedSearch, shown: GateEvid
 
 
 def _most_asked_changes(search: LogAnswers) -> list[str]:
-    """Three queries whose first answer changed, the most frequent first."""
+    """Return three queries whose first answer changed, the most frequent first."""
     sides = zip(search.before.answers, search.after.answers, search.after.weights, search.after.items, strict=True)
     moved = [
         (-weight, i, item)
@@ -263,7 +263,7 @@ def _most_asked_changes(search: LogAnswers) -> list[str]:
 
 
 def _changed_queries(search: LogAnswers, items: Sequence[str], shown: GateEvidence) -> tuple[ChangedQuery, ...]:
-    """These queries with their first answers before and now."""
+    """Return these queries with their first answers before and now."""
     at = {item: i for i, item in enumerate(search.after.items)}
     rows = {item: [_first_answer(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}
     found = [LostQuery(item, search.after.case, before, now) for item, (before, now) in rows.items()]

@@ -20,18 +20,18 @@ FAMILY_HEAD = ("family", "gate rows", "change in deltas", "lower end of its 95% 
 
 
 def weighed_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows behind the verdict, parts that block, and a primary endpoint with too few queries."""
+    """Return the rows behind the verdict, parts that block, and a primary endpoint with too few queries."""
     return [row for row in against.rows if row.gates or row.outcome == "block" or row.budget == "primary"]
 
 
 def reported_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows that do not affect the decision."""
+    """Return the rows that do not affect the decision."""
     weighed = {id(row) for row in weighed_rows(against)}
     return [row for row in against.rows if id(row) not in weighed]
 
 
 def reported_only_counts(against: GateAgainst) -> Iterator[str]:
-    """The number of parts, rows and cases that are reported only; no line if there are none."""
+    """Yield the number of parts, rows and cases that are reported only; no line if there are none."""
     rows = reported_rows(against)
     parts = [row for row in rows if row.part_of]
     counts = {"parts": len(parts), "rows": len(rows) - len(parts), "cases": len(against.reported_only)}
@@ -42,8 +42,8 @@ def reported_only_counts(against: GateAgainst) -> Iterator[str]:
 
 
 def row_cells(row: GateRow, purpose: PurposeName) -> tuple[str, ...]:
-    """One row of a gate for this purpose as table cells: the verdict in the words of the page, the printed figures of
-    its properties, and the change over all its items.
+    """Return one row of a gate for this purpose as table cells: the verdict in the words of the page, the printed
+    figures of its properties, and the change over all its items.
     """
     verdict = VERDICTS[_verdict_key(row, purpose)][0]
     names = [f"{plain_name(one.property)} " * (len(row.figures) > 1) for one in row.figures]
@@ -64,7 +64,9 @@ def row_cells(row: GateRow, purpose: PurposeName) -> tuple[str, ...]:
 
 
 def _change_text(row: GateRow) -> str:
-    """The change with its 95% interval, in points for a rate; a dash if it says nothing, no interval if withheld."""
+    """Return the change with its 95% interval, in points for a rate; a dash if it says nothing, no interval if
+    withheld.
+    """
     if is_too_uncertain(row):
         return "-"
     scale, digits = (100, 1) if row.kind == "rate" else (1, 3)
@@ -74,8 +76,8 @@ def _change_text(row: GateRow) -> str:
 
 
 def is_too_uncertain(row: GateRow) -> bool:
-    """Whether the change is too uncertain to report: the row is too small to gate, or its interval around 0 is very
-    wide.
+    """Return whether the change is too uncertain to report: the row is too small to gate, or its interval around 0 is
+    very wide.
 
     Very wide means that it reaches further than `NEARLY_ANYTHING` deltas.
     """
@@ -87,7 +89,7 @@ def is_too_uncertain(row: GateRow) -> bool:
 
 
 def family_cells(family: FamilyRow) -> tuple[str, ...]:
-    """One family as table cells; changes in deltas."""
+    """Return one family as table cells; changes in deltas."""
     change, low = (f"{number:+.2f}" if isfinite(number) else "-" for number in (family.change, family.low))
     return (family.family, str(family.rows), change, low, "" if family.passes else "open")
 
@@ -142,7 +144,7 @@ class GateLine:
 
 
 def gate_overview(against: GateAgainst) -> list[GateLine]:
-    """The rows, the worst verdict first, each with its parts."""
+    """Return the rows, the worst verdict first, each with its parts."""
     rows = against.rows
     is_several, purpose = have_several_data_sets(rows), against.purpose
     whole = sorted((row for row in rows if not row.part_of), key=lambda row: ORDER.index(_verdict_key(row, purpose)))
@@ -166,13 +168,13 @@ def _gate_line(row: GateRow, rows: Sequence[GateRow], purpose: PurposeName, *, i
 
 
 def verdict_explanations(lines: Sequence[GateLine]) -> list[str]:
-    """Explanations of the verdicts that need one, among those of the rows and their parts."""
+    """Return explanations of the verdicts that need one, among those of the rows and their parts."""
     found = {one.verdict for line in lines for one in (line, *line.parts)}
     return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
 
 
 def _verdict_key(row: GateRow, purpose: PurposeName) -> str:
-    """The key in `VERDICTS`; for a different model, rows that are not evidence do not affect the decision."""
+    """Return the key in `VERDICTS`; for a different model, rows that are not evidence do not affect the decision."""
     if row.outcome == "block":
         return "block"
     if purpose != "change" and row.gates and not row.evidence:
@@ -185,7 +187,7 @@ def _verdict_key(row: GateRow, purpose: PurposeName) -> str:
 
 
 def _certain_move(row: GateRow) -> str:
-    """Whether the row certainly moved by a noticeable amount: "lost", "better" or ""."""
+    """Return whether the row certainly moved by a noticeable amount: "lost", "better" or ""."""
     if not isfinite(row.low) or not isfinite(row.high) or abs(row.change) <= NOTICED * row.delta:
         return ""
     return "lost" if row.high < 0 else "better" if row.low > 0 else ""
@@ -200,7 +202,7 @@ def _change_interval(row: GateRow) -> ChangeInterval | None:
 
 
 def _row_figures(row: GateRow, purpose: PurposeName) -> Iterator[tuple[str, str]]:
-    """All figures of a row as (name, value)."""
+    """Yield all figures of a row as (name, value)."""
     _, family, name, before, now, _, lost, won, seen = row_cells(row, purpose)
     yield from (("gate row", name), ("family", family), ("before, now", f"{before}, {now}"))
     if row.kind == "rate":

@@ -41,7 +41,7 @@ class Axis:
     names: Mapping[int, str] | None = None
 
     def at(self, value: float) -> float:
-        """The position of a value, clipped to the ends."""
+        """Return the position of a value, clipped to the ends."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.start + max(0.0, min(1.0, share)) * (self.end - self.start), 1)
 
@@ -60,7 +60,7 @@ class Axis:
 
 
 def round_step(width: float) -> float:
-    """The smallest round step that divides a width into at most five parts.
+    """Return the smallest round step that divides a width into at most five parts.
 
     >>> round_step(1.0), round_step(0.32), round_step(7)
     (0.2, 0.1, 2.0)
@@ -117,32 +117,32 @@ class Chart:
 
 
 def x_axis(low: float, high: float, title: str, *, has_percent: bool = False) -> Axis:
-    """The x axis of a chart; equal ends are moved apart."""
+    """Return the x axis of a chart; equal ends are moved apart."""
     if high - low < 1e-6:
         low, high = low - 0.5, high + 0.5
     return Axis(low, high, LEFT, RIGHT, title, has_percent)
 
 
 def share_axis(high: float = 1.0, title: str = "") -> Axis:
-    """The y axis, from 0% to a share."""
+    """Return the y axis, from 0% to a share."""
     return Axis(0.0, high, BOTTOM, TOP, title, has_percent=True)
 
 
 def line_path(x: Axis, y: Axis, points: Points) -> str:
-    """A line through these points, without those beyond the ends of the x axis."""
+    """Return a line through these points, without those beyond the ends of the x axis."""
     inside = [(x.at(a), y.at(b)) for a, b in points if x.low - 1e-9 <= a <= x.high + 1e-9]
     return "M" + " ".join(f"{a:.0f},{b:.0f}" for a, b in inside) if inside else ""
 
 
 def band_path(x: Axis, y: Axis, rows: Sequence[tuple[float, float, float]]) -> str:
-    """The area between two lines; rows are (x, low, high)."""
+    """Return the area between two lines; rows are (x, low, high)."""
     there, back = [(a, high) for a, _, high in rows], [(a, low) for a, low, _ in reversed(rows)]
     found = line_path(x, y, [*there, *back])
     return f"{found}z" if found else ""
 
 
 def histogram_path(x: Axis, y: Axis, edges: Any, shares: Any) -> str:
-    """The outline of bars of these shares [n] between edges [n + 1], starting and ending at 0."""
+    """Return the outline of bars of these shares [n] between edges [n + 1], starting and ending at 0."""
     found = [f"M{x.at(edges[0]):g},{y.start:g}"]
     for share, end in zip(shares, edges[1:], strict=True):
         found.append(f"V{y.at(share):g}H{x.at(end):g}")
@@ -153,7 +153,7 @@ SeriesRow = tuple[str, Result]  # name of a line -> its figure
 
 
 def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
-    """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
+    """Return the share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
     Uses calibrated margins if there are any, else raw ones. One line per series (level, and model if there are
     several); word overlap is dashed.
@@ -186,17 +186,17 @@ def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
 
 
 def _legend(names: Sequence[str], *, dashed: str = "") -> list[tuple[str, int, bool]]:
-    """Names in the order of their colours, then dashed lines; empty for a single line."""
+    """Names in the order of their colours, then dashed lines, or an empty list for a single line."""
     return [(name, k, False) for k, name in enumerate(names) if len(names) > 1 or dashed] + (
         [(dashed, 0, True)] if dashed else []
     )
 
 
 def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | None = None) -> Chart | None:
-    """How much nearer the near text is than the far one, per item: wrong left of zero, right on the other side.
+    """Return how much nearer the near text is than the far one, per item: wrong left of zero, right on the other side.
 
-    In the unit of each case's calibrated scale if `scales` has it, else raw. One line per case; for a single
-    case, bars in two colours. The axis covers 99% of the items.
+    In the unit of each case's calibrated scale if `scales` has it, else raw. One line per case; for a single case, bars
+    in two colours. The axis covers 99% of the items.
     """
     found: dict[str, Any] = {}
     for name, frame in cases.items():
@@ -235,7 +235,7 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
 
 
 def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
-    """Similarities of near and far texts: histograms for one case, ranges for several."""
+    """Return similarities of near and far texts: histograms for one case, ranges for several."""
     both = {
         name: [scores[np.isfinite(scores)] for scores in frame.high_and_low_scores()] for name, frame in cases.items()
     }
@@ -268,7 +268,7 @@ def _legend_of_two(names: tuple[str, str]) -> list[tuple[str, int, bool]]:
 
 
 def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
-    """One row per side of each case, from the 5th to the 95th percentile, with its median."""
+    """Return one row per side of each case, from the 5th to the 95th percentile, with its median."""
     ranges = {
         name: [[float(q) for q in np.quantile(scores, (0.05, 0.5, 0.95))] if len(scores) else None for scores in sides]
         for name, sides in both.items()
@@ -291,7 +291,7 @@ def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
 
 
 def step_chart(lines: Sequence[SeriesRow], *, title: str, axis: str) -> Chart | None:
-    """Accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
+    """Return accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
     found: dict[str, list[tuple[int, Result]]] = {}
     for series, row in lines:
         if row.metric and row.metric.startswith("accuracy_") and row.value is not None:
@@ -321,7 +321,7 @@ def _upright_mark(x: Axis, y: Axis, colour: int, name: str, at: float, value: fl
 
 
 def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Chart | None:
-    """Mean similarity of the exact paraphrase (0) and of each further step of the chains, with a 95% band."""
+    """Return mean similarity of the exact paraphrase (0) and of each further step of the chains, with a 95% band."""
     found = {name: [*_chain_means(frame)] for name, frame in cases.items()}
     every = [one for some in found.values() for one in some]
     if not every:
@@ -338,7 +338,7 @@ def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Chart | None:
 
 
 def _chain_means(frame: ItemFrame) -> Iterator[tuple[int, float, float, float]]:
-    """(Step, mean, low, high) of the paraphrase and of each step away from it."""
+    """Yield (Step, mean, low, high) of the paraphrase and of each step away from it."""
     step, (near, far) = np.array(frame.steps, int), frame.high_and_low_scores()
     for k in (0, *sorted(set(step.tolist()))):
         scores = far[step == k] if k else near[step == 1]
@@ -348,7 +348,7 @@ def _chain_means(frame: ItemFrame) -> Iterator[tuple[int, float, float, float]]:
 
 
 def divergence_charts(frame: ItemFrame) -> dict[str, Chart]:
-    """By split: the word divergence of paraphrases and other pairs (Peinelt et al. 2019, Figures 1 and 2).
+    """Return by split: the word divergence of paraphrases and other pairs (Peinelt et al. 2019, Figures 1 and 2).
 
     None unless both labels occur.
     """

@@ -15,7 +15,7 @@ MAX_EXAMPLES = 3
 
 
 def check_fragment(rows: Sequence[Result], items: Columns) -> str:
-    """The HTML with every text escaped; `rows` and `items` are those of one check, from the recorder."""
+    """Return the HTML with every text escaped; `rows` and `items` are those of one check, from the recorder."""
     examples = _example_paragraphs(read_item_frame(rows[0].case, items)) if items else ()
     return "".join([*_figure_table(rows), *(_curve_svg(row) for row in rows if row.curve), *examples])
 
@@ -35,7 +35,7 @@ def _figure_table(rows: Sequence[Result]) -> Iterator[str]:
 
 
 def _curve_svg(row: Result) -> str:
-    """The share of items with a margin above epsilon, with its band, as SVG; word overlap dashed."""
+    """Return the share of items with a margin above epsilon, with its band, as SVG; word overlap dashed."""
     from markupsafe import escape
 
     points = row.curve

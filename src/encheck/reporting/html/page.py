@@ -48,13 +48,13 @@ NONE, EDITED = -1, -2  # in place of a text: missing; the source with its edits
 
 
 def pack_json(content: Mapping[str, Any]) -> str:
-    """Any JSON value as gzip in base64."""
+    """Return any JSON value as gzip in base64."""
     raw = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
 
 
 def pack_items(frames: Frames, asked: Margins, domains: Mapping[str, str] | None = None) -> tuple[str, int]:
-    """The packed text, and the maximum number of items per case in it, lowered until the text fits `MOST_BYTES`.
+    """Return the packed text, and the maximum number of items per case in it, lowered until the text fits `MOST_BYTES`.
 
     `asked` comes from `win_margins`; `domains` maps a source to its domain, if known.
     """
@@ -72,7 +72,8 @@ def pack_items(frames: Frames, asked: Margins, domains: Mapping[str, str] | None
 
 
 def win_margins(results: RunFile) -> dict[str, tuple[float, float]]:
-    """Case -> (epsilon, unit): an item is won if its margin divided by the unit is above epsilon, as in the figure.
+    """Return case -> (epsilon, unit): an item is won if its margin divided by the unit is above epsilon, as in the
+    figure.
 
     The unit is 1 for figures of raw similarities.
     """
@@ -89,7 +90,7 @@ def win_margins(results: RunFile) -> dict[str, tuple[float, float]]:
 def _case_columns(
     frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, Any]:
-    """Columns of the `count` worst items, the worst first; texts by their index in `texts`."""
+    """Return columns of the `count` worst items, the worst first; texts by their index in `texts`."""
 
     def place(text: str | None) -> int:
         return NONE if text is None else texts.setdefault(make_visible(text), len(texts))
@@ -146,7 +147,7 @@ class GateView:
 
 
 def gate_views(results: RunFile) -> list[GateView]:
-    """The gate of results.json against each baseline; empty without a gate."""
+    """Return the gate of results.json against each baseline, or an empty list without a gate."""
     return [_gate_view(results, against) for against in results.gate.against] if results.gate else []
 
 
@@ -198,7 +199,7 @@ def render_run(
     folder: Path | None = None,
     where: Sequence[KindBlock] = (),
 ) -> str:
-    """The whole page; every text in it is escaped, by the template or by being packed.
+    """Return the whole page; every text in it is escaped, by the template or by being packed.
 
     `folder` is the run's directory, for the commands on the page. `where` comes from `where.kind_blocks`.
     """
@@ -251,7 +252,7 @@ def render_run(
 
 
 def _unpaired_note(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
-    """Why no model is paired with a reference; empty if one is, or if there is a gate."""
+    """Return why no model is paired with a reference, or "" if one is, or if there is a gate."""
     labels = [one.label for one in results.models]
     if results.gate or any(block.has_others for block in drawn):
         return ""
@@ -261,7 +262,7 @@ def _unpaired_note(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> 
 
 
 def render_template(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
-    """A page from a template of this package, with inline style and script and a policy that allows no others.
+    """Return a page from a template of this package, with inline style and script and a policy that allows no others.
 
     `payload` comes from `pack_json`; the script lists it.
     """
@@ -276,13 +277,13 @@ def render_template(template: str, *, payload: str = "", has_script: bool = True
 
 
 def render_picture(template: str, **context: Any) -> str:
-    """An SVG from a template of this package, its texts escaped."""
+    """Return an SVG from a template of this package, its texts escaped."""
     return _environment().get_template(template).render(**context)
 
 
 @cache
 def _environment() -> jinja2.Environment:
-    """The templates of this package, compiled once a process."""
+    """Return the templates of this package, compiled once a process."""
     import jinja2
 
     loader = jinja2.FunctionLoader(_read_template)
@@ -300,7 +301,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _unbroken_command(command: str) -> Any:
-    """A command whose words are not broken at line ends, where "-" and "-model" would be copied as two words."""
+    """Return a command whose words are not broken at line ends, where "-" and "-model" would be copied as two words."""
     from markupsafe import Markup, escape
 
     words = (escape(make_visible(word, keep=LINES)) for word in command.split(" "))
@@ -308,7 +309,7 @@ def _unbroken_command(command: str) -> Any:
 
 
 def _visible_text(value: Any) -> Any:
-    """A template's text with invisible characters made visible; HTML stays unchanged."""
+    """Return a template's text with invisible characters made visible; HTML stays unchanged."""
     return make_visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
@@ -318,7 +319,7 @@ def _read_template(name: str) -> str:
 
 
 def _baseline_change(row: Result) -> str:
-    """The baseline's figure and the change from it; empty without a baseline."""
+    """Return the baseline's figure and the change from it, or "" without a baseline."""
     before = row.baseline.value if row.baseline else None
     if before is None or row.value is None:
         return ""
@@ -327,7 +328,7 @@ def _baseline_change(row: Result) -> str:
 
 
 def render_gate(results: RunFile, gate: Gate) -> str:
-    """The page of a run with this gate; every text in it is escaped by the template."""
+    """Return the page of a run with this gate; every text in it is escaped by the template."""
     return render_template(
         "gate_page.html",
         has_script=False,

@@ -106,13 +106,13 @@ class CheckSection:
 
 
 def _number_range(numbers: Sequence[int]) -> str:
-    """A number, or the range of several."""
+    """Return a number, or the range of several."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def check_sections(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[CheckSection]:
-    """One section for each check and data set that ran, in the order of the verdicts."""
+    """Return one section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Result]] = {}
     for row in judged_rows(results):
         found.setdefault((row.check, row.data), []).append(row)
@@ -159,7 +159,7 @@ def _check_section(
 
 
 def _series_name(row: Result, rows: Sequence[Result]) -> str:
-    """The name of a line in a picture: the model, the level, or both; a generic word if it is the only line."""
+    """Return the name of a line in a picture: the model, the level, or both; a generic word if it is the only line."""
     models, levels = {one.model for one in rows}, {one.level for one in rows}
     return ", ".join([*[row.model] * (len(models) > 1), *[_level_name(row)] * (len(levels) > 1)]) or row.model
 
@@ -174,7 +174,7 @@ def _pictures(
     frames: Mapping[str, ItemFrame],
     scales: Mapping[str, float],
 ) -> Iterator[tuple[str, str, Mapping[str, Chart]]]:
-    """(Name, caption, charts) of the pictures that figures and items allow, and of those that the check declares.
+    """Yield (Name, caption, charts) of the pictures that figures and items allow, and of those that the check declares.
 
     Margins are in the unit of the calibrated scale if every case has one, else in raw similarity.
     """
@@ -338,7 +338,7 @@ class ProfileBlock:
 
 
 def profile_blocks(results: RunFile, found: Sequence[CheckSection]) -> list[ProfileBlock]:
-    """One block for each data set with a result."""
+    """Return one block for each data set with a result."""
     models = [one.label for one in results.models]
     declared, blocks = results.declarations, []
     for data in dict.fromkeys(section.data for section in found):
@@ -397,7 +397,9 @@ def _property_row(
 def _representative_row(
     found: Sequence[CheckSection], declared: Mapping[str, Declaration], line: ProfileLine | None, model: str
 ) -> Result | None:
-    """The row that represents the property: that of the profile, else of the headline, else the first with a value."""
+    """Return the row that represents the property: that of the profile, else of the headline, else the first with a
+    value.
+    """
     rows = [row for section in found for row in rows_that_ran(section.rows) if row.model == model]
     if line is not None:
         return next(f for s in found for f in s.figures if (str(f.case), f.metric) == (line.case, line.metric))
@@ -406,7 +408,7 @@ def _representative_row(
 
 
 def figure_mark(row: Result, its: Declaration, name: str, line: ProfileLine | None = None) -> FigureMark:
-    """The figure of a row as one line of the page; `line` has the paired model of a profile."""
+    """Return the figure of a row as one line of the page; `line` has the paired model of a profile."""
     kind, words = chance_verdict(row, its)
     if not is_drawn_as_share(row, its):
         value, _, interval = figure_text(row).partition(" ")
@@ -425,13 +427,13 @@ def figure_mark(row: Result, its: Declaration, name: str, line: ProfileLine | No
 
 
 def is_drawn_as_share(row: Result, its: Declaration) -> bool:
-    """Whether the figure is drawn on an axis from 0% to 100%."""
+    """Return whether the figure is drawn on an axis from 0% to 100%."""
     ends = (row.value, row.low, row.high)
     return its.chance != 0 and its.family not in NO_PROPERTY and all(e is not None and 0 <= e <= 1 for e in ends)
 
 
 def chance_verdict(row: Result, its: Declaration) -> tuple[Kind, str]:
-    """The result in words: relative to chance, if known, and to the floor and the aim."""
+    """Return the result in words: relative to chance, if known, and to the floor and the aim."""
     kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
     if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
         return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "inconclusive")
@@ -452,7 +454,7 @@ def _percent_place(share: float) -> float:
 
 
 def _percent_interval(row: Result) -> str:
-    """The interval of a share in percent, with as many digits as its width supports."""
+    """Return the interval of a share in percent, with as many digits as its width supports."""
     _, low, high = row.numbers
     if high - low < 0.0005:
         return ""
@@ -461,7 +463,7 @@ def _percent_interval(row: Result) -> str:
 
 
 def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
-    """How many properties are above, at and below chance, above the surface, and different from the reference.
+    """Return how many properties are above, at and below chance, above the surface, and different from the reference.
 
     Names the property that is farthest below chance.
     """
