@@ -28,8 +28,7 @@ STDERR = 2
 
 
 def __getattr__(name: str) -> object:
-    """Import `app`, with every command, when it is first used, so that `main` handles signals before the import starts.
-    """
+    """Import `app`, with every command, when it is first used. `main` handles signals before that."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for module in pkgutil.iter_modules(__path__):
@@ -108,7 +107,9 @@ class _Drain(io.FileIO):
     _lost = False
 
     def write(self, data: Any) -> int:
-        """Write the bytes and return their number. If the pipe is closed or the disk is full, drop them and warn once.
+        """Write the bytes and return their number.
+
+        If the pipe is closed or the disk is full, drop the bytes and warn once.
         """
         if not self._lost:
             try:

@@ -86,7 +86,7 @@ class CheckShare:
 
 @dataclass(frozen=True, slots=True)
 class PropertyShare:
-    """The share of a property's items or groups that a model gets right, its 95% interval, and the share from guessing.
+    """The share of a property's items or groups that a model gets right, its 95% interval, and the share by guessing.
     """
 
     value: float

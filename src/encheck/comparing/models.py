@@ -54,8 +54,7 @@ class ComparedModel:
 
     @property
     def own_name(self) -> str:
-        """The model's source, without directories if it is a path. For a model in memory, its name in the comparison.
-        """
+        """The model's source, without directories if it is a path. For a model in memory, its name here."""
         source = self.about.name if self.about else ""
         return source if re.fullmatch(HUB_ID, source) else Path(source.rpartition(":")[2]).name or self.name
 

@@ -94,8 +94,7 @@ def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedC
 
 @dataclass(frozen=True)
 class _Checkpoint:
-    """A checkpoint, measured in one or more runs. `design` has the fields that are equal for all seeds of one training.
-    """
+    """A checkpoint, measured in one or more runs. `design` has the fields that all seeds of one training share."""
 
     place: str
     weights: str | None

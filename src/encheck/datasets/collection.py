@@ -99,8 +99,7 @@ class Collection:
 
     @cached_property
     def title_search_passages(self) -> tuple[ArticlePassage, ...]:
-        """The passages of complete articles, chosen by the hash of their names until there are `MAX_BODIES` passages.
-        """
+        """The passages of complete articles, chosen by the hash of their names, until there are `MAX_BODIES`."""
         grouped: dict[str, list[ArticlePassage]] = {}
         for one in self.passages:
             grouped.setdefault(one.article, []).append(one)

@@ -336,7 +336,9 @@ def is_search_spec(spec: str, *, has_log: bool) -> bool:
 
 
 def may_be_pairs_spec(spec: str) -> bool:
-    """Return whether a specification's data are read as pairs. Only loading shows whether they have labels and scores.
+    """Return whether a specification's data are read as pairs.
+
+    Whether the pairs have labels or scores is known only when they are loaded.
     """
     name = (
         guess_data_set(expand_home(spec), has_log=False) if is_plain_path(spec) else data_label(spec).partition("@")[0]

@@ -156,8 +156,7 @@ class _PageReader(HTMLParser):
 
     @property
     def name_is_over(self) -> bool:
-        """Whether a `title` element is not the page's title, because it is inside a picture or after the first heading.
-        """
+        """Whether a `title` element is not the page's title: it is inside a picture or after the first heading."""
         return "svg" in self.hidden or bool(self.first)
 
     def _add(self, text: str) -> None:

@@ -71,8 +71,7 @@ def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Yield the same pairs, with a half of dev_and_test.tsv as the validation part. The half is drawn label by label.
-    """
+    """Yield the same pairs, with half of dev_and_test.tsv, drawn label by label, as the validation part."""
     rows, rng = list(read(path, bad)), random.Random(SEED)  # noqa: S311 - no secret
     validation: set[int] = set()
     for label in (0, 1):

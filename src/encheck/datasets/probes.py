@@ -62,8 +62,7 @@ def relation_of_control(phenomenon: str) -> str:
 
 
 def _make_mirror_group(group: Group, name: str, source: str) -> Group:
-    """Return the group as seen from its second sentence: what changes the first one's meaning keeps the second one's.
-    """
+    """Return the group as seen from its second sentence: what changes the first one's meaning keeps the second's."""
     kept, changed, control = (
         group.variant(r) for r in (relation_keeping_meaning(name), name, relation_of_control(name))
     )
@@ -225,8 +224,7 @@ def _make_labelled_pairs(group: Group) -> Iterator[SentencePair]:
 
 
 def iterate_text_meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:
-    """Yield (text, (meaning, distance from it)) for the oracle, for each embedded text and each fresh one of this seed.
-    """
+    """Yield (text, (meaning, distance from it)) for the oracle, for the embedded texts and this seed's fresh texts."""
     for group in (*_embedded_groups(), *(generate_fresh_groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)

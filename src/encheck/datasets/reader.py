@@ -136,8 +136,7 @@ def _line_number(raw: bytes, at: int) -> int:
 
 
 def read_lines(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
-    """Return the lines of a text file without their ends. Blank lines in the middle stay, to keep line numbers right.
-    """
+    """Return the lines of a text file without their ends. Blank lines in the middle stay, so line numbers are right."""
     lines = [line.removesuffix("\r") for line in read_utf8(path, encoding=encoding).split("\n")]
     return lines if lines[-1] else lines[:-1]
 
@@ -204,8 +203,7 @@ def read_full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[i
 
 
 def read_header(path: Path, *, delimiter: str) -> list[str]:
-    """Return the column names in a CSV or TSV file's first row that is not blank, or an empty list for an empty file.
-    """
+    """Return the column names in the first row of a CSV or TSV file that is not blank, or an empty list."""
     return next(_read_quoted_rows(path, delimiter), (1, []))[1]
 
 
@@ -296,8 +294,7 @@ def binary_label_or_none(value: object) -> int | None:
 def make_pair_rows(
     path: Path, rows: Iterator[tuple[int, tuple[object, object, object, str | None]]], *, split: str, bad: BadRows
 ) -> Iterator[PairRow]:
-    """Yield a checked row for each (line, (first, second, label, cluster)). Rows with a bad text or label go to `bad`.
-    """
+    """Yield a checked row for each (line, (first, second, label, cluster)). `bad` handles a bad text or label."""
     for line, (first, second, label, cluster) in rows:
         try:
             yield PairRow(
@@ -310,8 +307,7 @@ def make_pair_rows(
 def make_checked_rows(
     path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], PairRow], *, bad: BadRows
 ) -> Iterator[PairRow]:
-    """Yield the row that `make` returns for each (line, fields), after checking its texts. `bad` handles a ValueError.
-    """
+    """Yield the row that `make` returns for each (line, fields), with its texts checked. `bad` handles a ValueError."""
     for line, fields in numbered:
         try:
             row = make(fields)

@@ -280,7 +280,9 @@ def fetch_from_hub(spec: str) -> Path:
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """Read the collection at the path: a folder, one of its qrels files, or a single file. DataError explains a fault.
+    """Read the collection at the path: a folder, one of its qrels files, or a single file.
+
+    DataError explains a fault in the files.
     """
     if path.is_dir():
         return _read_folder(path, "", bad)
@@ -309,8 +311,7 @@ def collection(path: Path, bad: BadRows) -> Collection:
 
 
 def read_json_parts(path: Path) -> dict[str, list[Source]]:
-    """Return corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); {} for another file.
-    """
+    """Return corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex), otherwise {}."""
     if file_ending(path) != ".json":
         return {}
     try:
@@ -514,8 +515,7 @@ def _read_judgements(
 def _read_part_rows(
     files: Sequence[Source], part: str, bad: BadRows
 ) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
-    """Yield (file, line, fields, column of each role) for each row. DataError names a file that lacks a needed column.
-    """
+    """Yield (file, line, fields, column of each role) for each row. DataError names a file without a needed column."""
     for file in files:
         rows: Iterator[tuple[int, Fields]] | None
         if isinstance(file, JsonPart):

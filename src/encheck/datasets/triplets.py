@@ -26,8 +26,7 @@ FILES = (
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """Return the file's anchors as queries, and all other texts as documents. Raise DataError if a column is missing.
-    """
+    """Return the file's anchors as queries and all other texts as documents. Raise DataError if a column is missing."""
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"triplets: {path} {state}; expected {FILES}")

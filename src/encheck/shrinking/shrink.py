@@ -266,7 +266,7 @@ def propose_plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit
 
 
 def _propose_plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """Yield edits that replace a person's full name with a plain given name, if no word of the name occurs elsewhere.
+    """Yield edits that replace a person's full name with a plain given name. No word of the name may occur elsewhere.
     """
     for at in range(len(parse)):
         word = parse.words[at]
@@ -444,8 +444,7 @@ class _FormSearch:
     def _remove_units_elsewhere(
         self, item: Triplet, parses: tuple[Parse, ...], units: Sequence[RemovableUnit]
     ) -> list[Triplet]:
-        """Return forms that lack one of these units, if the near or far text has the unit elsewhere or in other words.
-        """
+        """Return forms that lack one of these units, if the near or far text has it elsewhere or in other words."""
         edited = []
         for unit in units:
             near = find_unit_with_same_content(self.english, parses[0], unit, parses[1], is_worded_alike=False)
@@ -502,8 +501,7 @@ class _FormSearch:
 
     @staticmethod
     def _keeps_verbs_and_brackets(before: tuple[Parse, ...], after: tuple[Parse, ...]) -> bool:
-        """Return whether each text that had a verb still has a finite one, and all brackets and quotes come in pairs.
-        """
+        """Return whether each text that had a verb still has a finite one, and brackets and quotes come in pairs."""
         verbs = all(
             has_finite_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos)
             for a, b in zip(before, after, strict=True)

@@ -1,6 +1,4 @@
-"""The rows of a gate: as cells of a table, and as lines with name, change and verdict, and all figures one level
-down.
-"""
+"""Show the rows of a gate: as table cells, and as lines with name, change, verdict and all figures."""
 
 from __future__ import annotations
 
@@ -20,7 +18,9 @@ FAMILY_HEAD = ("family", "gate rows", "change in deltas", "lower end of its 95% 
 
 
 def weighed_rows(against: GateAgainst) -> list[GateRow]:
-    """Return the rows behind the verdict, parts that block, and a primary endpoint with too few queries."""
+    """Return the rows behind the verdict: those that gate, parts that block, and primary endpoints with too few
+    queries.
+    """
     return [row for row in against.rows if row.gates or row.outcome == "block" or row.budget == "primary"]
 
 
@@ -31,7 +31,7 @@ def reported_rows(against: GateAgainst) -> list[GateRow]:
 
 
 def reported_only_counts(against: GateAgainst) -> Iterator[str]:
-    """Yield the number of parts, rows and cases that are reported only; no line if there are none."""
+    """Yield a line that counts the parts, rows and cases that are only reported, or nothing if there are none."""
     rows = reported_rows(against)
     parts = [row for row in rows if row.part_of]
     counts = {"parts": len(parts), "rows": len(rows) - len(parts), "cases": len(against.reported_only)}
@@ -42,8 +42,10 @@ def reported_only_counts(against: GateAgainst) -> Iterator[str]:
 
 
 def row_cells(row: GateRow, purpose: PurposeName) -> tuple[str, ...]:
-    """Return one row of a gate for this purpose as table cells: the verdict in the words of the page, the printed
-    figures of its properties, and the change over all its items.
+    """Return a gate row as table cells.
+
+    They include the verdict as the page words it for this purpose, the printed figures of the row's properties, and the
+    change over all its items.
     """
     verdict = VERDICTS[_verdict_key(row, purpose)][0]
     names = [f"{plain_name(one.property)} " * (len(row.figures) > 1) for one in row.figures]
@@ -64,8 +66,9 @@ def row_cells(row: GateRow, purpose: PurposeName) -> tuple[str, ...]:
 
 
 def _change_text(row: GateRow) -> str:
-    """Return the change with its 95% interval, in points for a rate; a dash if it says nothing, no interval if
-    withheld.
+    """Return the change with its 95% interval, in points for a rate.
+
+    Return a dash if the change means nothing. Leave the interval out if it is withheld.
     """
     if is_too_uncertain(row):
         return "-"
@@ -76,10 +79,10 @@ def _change_text(row: GateRow) -> str:
 
 
 def is_too_uncertain(row: GateRow) -> bool:
-    """Return whether the change is too uncertain to report: the row is too small to gate, or its interval around 0 is
-    very wide.
+    """Return whether the change is too uncertain to report.
 
-    Very wide means that it reaches further than `NEARLY_ANYTHING` deltas.
+    It is if the row is too small to gate, or if its interval reaches further than `NEARLY_ANYTHING` deltas on both
+    sides of 0.
     """
     if not row.gates and not row.part_of:
         return True
@@ -89,7 +92,7 @@ def is_too_uncertain(row: GateRow) -> bool:
 
 
 def family_cells(family: FamilyRow) -> tuple[str, ...]:
-    """Return one family as table cells; changes in deltas."""
+    """Return a family as table cells. Changes are in deltas."""
     change, low = (f"{number:+.2f}" if isfinite(number) else "-" for number in (family.change, family.low))
     return (family.family, str(family.rows), change, low, "" if family.passes else "open")
 
@@ -123,7 +126,7 @@ EXPLAINED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class ChangeInterval:
-    """The bounds of a change along a line from -`REACH` to +`REACH` deltas, in percent of the line."""
+    """A change and its interval on a scale from -`REACH` to +`REACH` deltas, in percent of the scale's length."""
 
     low: float
     width: float
@@ -132,7 +135,7 @@ class ChangeInterval:
 
 @dataclass(frozen=True)
 class GateLine:
-    """A row: its name, its change with its bounds, its verdict, and (name, value) of every other figure."""
+    """A row with its name, its change and interval, its verdict, and all other figures as (name, value)."""
 
     name: str
     change: str
@@ -144,7 +147,7 @@ class GateLine:
 
 
 def gate_overview(against: GateAgainst) -> list[GateLine]:
-    """Return the rows, the worst verdict first, each with its parts."""
+    """Return the rows, worst verdict first, each with its parts."""
     rows = against.rows
     is_several, purpose = have_several_data_sets(rows), against.purpose
     whole = sorted((row for row in rows if not row.part_of), key=lambda row: ORDER.index(_verdict_key(row, purpose)))
@@ -168,13 +171,16 @@ def _gate_line(row: GateRow, rows: Sequence[GateRow], purpose: PurposeName, *, i
 
 
 def verdict_explanations(lines: Sequence[GateLine]) -> list[str]:
-    """Return explanations of the verdicts that need one, among those of the rows and their parts."""
+    """Return explanations of the verdicts in these lines and their parts, for verdicts that need one."""
     found = {one.verdict for line in lines for one in (line, *line.parts)}
     return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
 
 
 def _verdict_key(row: GateRow, purpose: PurposeName) -> str:
-    """Return the key in `VERDICTS`; for a different model, rows that are not evidence do not affect the decision."""
+    """Return the row's key in `VERDICTS`.
+
+    If the candidate is another model, a row that is not evidence does not affect the decision.
+    """
     if row.outcome == "block":
         return "block"
     if purpose != "change" and row.gates and not row.evidence:
@@ -187,7 +193,7 @@ def _verdict_key(row: GateRow, purpose: PurposeName) -> str:
 
 
 def _certain_move(row: GateRow) -> str:
-    """Return whether the row certainly moved by a noticeable amount: "lost", "better" or ""."""
+    """Return "lost" or "better" if the row certainly moved by a noticeable amount, otherwise ""."""
     if not isfinite(row.low) or not isfinite(row.high) or abs(row.change) <= NOTICED * row.delta:
         return ""
     return "lost" if row.high < 0 else "better" if row.low > 0 else ""
