@@ -86,8 +86,7 @@ class CheckShare:
 
 @dataclass(frozen=True, slots=True)
 class PropertyShare:
-    """The share of a property's items or groups that a model gets right, its 95% interval, and the share by guessing.
-    """
+    """The share of a property's items or groups that a model gets right, its 95% interval, and chance."""
 
     value: float
     low: float

@@ -291,8 +291,7 @@ def shortest_mistake(frame: ItemFrame) -> ItemExample | None:
 
 
 def shortest_success(frame: ItemFrame) -> ItemExample | None:
-    """Return the shortest of the 40 clearest successes. From a group, take one side, and only if all sides are right.
-    """
+    """Return the shortest of the 40 clearest successes. From a group, take a side, and only if all sides are right."""
     if frame.far is None or not frame.compares_near_and_far:
         return None
     right = frame.sort_keys.tolist()

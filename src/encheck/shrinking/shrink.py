@@ -266,8 +266,7 @@ def propose_plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit
 
 
 def _propose_plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """Yield edits that replace a person's full name with a plain given name. No word of the name may occur elsewhere.
-    """
+    """Yield edits that replace a full name with a plain given name. No word of the full name may occur elsewhere."""
     for at in range(len(parse)):
         word = parse.words[at]
         if parse.entities[at] != "B-PER" or (word in MALE) == (word in FEMALE):

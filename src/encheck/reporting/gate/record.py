@@ -237,8 +237,7 @@ def _row_with_losses(w: GateComparison, row: GateRow, shown: GateEvidence) -> Ga
 
 
 def _search_with_queries(w: GateComparison, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
-    """Return the search with its judgements and three queries: people judged them worse, or their first answer changed.
-    """
+    """Return the search with its judgements, and three queries that were judged worse or have a new first answer."""
     left = one.judged.left if one.judged else one.shares[0].queries
     is_open = not one.passes and not one.blocks
     needs = is_open and left > 0 and not w.decision.partial
