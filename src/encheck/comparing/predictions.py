@@ -167,7 +167,7 @@ def _align_by_ids(
         example = f"; the first is {(missing or extra)[0]}" if missing or extra else ""
         raise DataError(
             f"{predictions.path}: {len(extra)} of {len(row_of)} predictions match no pair of the data, and "
-            f"{len(missing)} of {len(keys)} pairs have none{example}. A run has its whole subtask, each candidate once"
+            f"{len(missing)} of {len(keys)} pairs have none{example}. A run has each candidate of its subtask once"
         )
     return chosen, np.array([row_of[key] for key in keys], np.intp)
 
@@ -222,7 +222,7 @@ def _predicted_labels(
 ) -> tuple[NDArray[np.float64], dict[str, float | str]]:
     if threshold is not None:
         if predictions.scores is None:
-            raise DataError(f"{predictions.path} has no column score, so --threshold {threshold:g} has nothing to cut")
+            raise DataError(f"{predictions.path} has no column score, so --threshold {threshold:g} does not apply")
         return (scores.values >= threshold).astype(float), {"threshold": threshold}
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}

@@ -77,7 +77,7 @@ def find_pair_columns(path: Path | str, columns: list[str], needed: Sequence[str
     is_production = bool(needed)
     needed = needed or (NEEDED if chosen["label"] or chosen["score"] else (*NEEDED, "label"))
     if missing := next((role for role in needed if not chosen[role]), None):
-        others = f"understood as {missing!r}: {', '.join(PAIR_COLUMNS[missing])}"
+        others = f"accepted as {missing!r}: {', '.join(PAIR_COLUMNS[missing])}"
         or_score = " and no 'score'" if missing == "label" else ""
         whole = columns[0] if len(columns) == 1 else ""
         other = max(",;|\t", key=whole.count)

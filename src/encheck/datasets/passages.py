@@ -251,7 +251,7 @@ def _read_article_table(file: Path, name: str, bad: BadRows) -> Iterator[Article
         return
     if text is None:
         raise DataError(
-            f"{file}:1: no column with the texts of documents (columns: {', '.join(columns)}; understood: "
+            f"{file}:1: no column with the texts of documents (columns: {', '.join(columns)}; accepted: "
             f"{', '.join(TEXT_COLUMNS)})"
         )
     title = next((one for one in TITLE_COLUMNS if one in columns and one != text), None)

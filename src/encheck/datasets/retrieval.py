@@ -535,7 +535,7 @@ def _read_part_rows(
                         place, new = quote(str(file)), quote(f"{file}.new")
                         remedy = f". Remedy: {TO_CORPUS['.tsv'][1].format(place)} > {new} && mv {new} {place}"
                     raise DataError(
-                        f"{file}:1: no column for the {role} of a {part} (columns: {', '.join(columns)}; understood: "
+                        f"{file}:1: no column for the {role} of a {part} (columns: {', '.join(columns)}; accepted: "
                         f"{', '.join(names)}){remedy}"
                     )
             yield from ((file, line, row, at) for line, row in rows)

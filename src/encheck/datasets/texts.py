@@ -148,7 +148,7 @@ def _find_text_column(place: TextSource, columns: Sequence[str]) -> str:
     if column is None:
         raise DataError(
             f"{place.path}:1: no column with the texts (columns: {', '.join(columns)}; "
-            f"understood: {', '.join(TEXT_COLUMNS)}). Name it: --data texts:{place.path}:COLUMN"
+            f"accepted: {', '.join(TEXT_COLUMNS)}). Name it: --data texts:{place.path}:COLUMN"
         )
     return column
 

@@ -161,7 +161,7 @@ def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iter
     if partial := gate.partial:
         named = ", ".join(map(markdown_line, partial.weighed[:20])) or "none"
         why = markdown_line(partial.why)
-        yield CommentPart(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
+        yield CommentPart(f"**Partial gate.** It can block but never passes: {why}. Properties used: {named}.")
     yield from _change_parts(gate)
     if run.exit_status not in ENDED:
         notes = [_bullet(note) for note in run.notes]
@@ -175,7 +175,7 @@ def _remedy_lines(gate: Gate) -> Iterator[str]:
     for against in gate.against:
         yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in remedies_in_words(against))
         yield from (_bullet(deciding_judgements(one), most=2 * MOST) for one in against.searches if one.asks)
-    counts = "a part of the checks never passes" if gate.partial else "`--inconclusive` says what it counts as"
+    counts = "a partial gate never passes" if gate.partial else "`--inconclusive` says what it counts as"
     yield f"- It counts as exit code {gate.exit_code}: {counts}."
 
 

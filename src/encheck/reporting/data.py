@@ -168,7 +168,7 @@ def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -
         yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
     yield ""
     odd = find_data_warnings(found)
-    yield "  odd" if odd else "  nothing odd was found"
+    yield "  warnings" if odd else "  no warnings"
     for one in odd:
         yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
     rng = random.Random(seed)  # noqa: S311 - no secret

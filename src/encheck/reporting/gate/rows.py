@@ -108,8 +108,8 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
     "kept": ("decides nothing", None),
     "few": ("decides nothing", None),
     "part": ("decides nothing", None),
-    "beside-lost": ("worse, beside", "open"),
-    "beside-better": ("better, beside", "good"),
+    "beside-lost": ("worse, not decisive", "open"),
+    "beside-better": ("better, not decisive", "good"),
     "beside-kept": ("decides nothing", None),
 }
 ORDER = tuple(VERDICTS)
@@ -119,8 +119,8 @@ EXPLAINED: Mapping[str, str] = {
     "a little worse": "both bounds are a loss, but it is too small to block",
     "decides nothing": "it did not block and is no evidence for passing: part of a row, too few items, or the "
     "old model is not shown to beat guessing in it",
-    "worse, beside": "certainly worse, but decides nothing for another model",
-    "better, beside": "certainly better, but decides nothing for another model",
+    "worse, not decisive": "certainly worse, but not decisive for another model",
+    "better, not decisive": "certainly better, but not decisive for another model",
 }
 
 

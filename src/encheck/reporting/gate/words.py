@@ -227,9 +227,7 @@ def inconclusive_lines(gate: Gate) -> list[str]:
     if gate.outcome != "inconclusive":
         return []
     if gate.partial:
-        return [
-            f"the gate is partial: it counts as exit code {gate.exit_code}, since a part of the checks never passes"
-        ]
+        return [f"the gate is partial, so it can block but never pass: it counts as exit code {gate.exit_code}"]
     return [f"the gate is inconclusive, which counts as exit code {gate.exit_code} (--inconclusive pass|block)"]
 
 
