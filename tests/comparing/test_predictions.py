@@ -199,7 +199,7 @@ def test_a_threshold_cuts_the_scores_and_goes_before_the_files_predictions():
     assert (
         score_predictions(given, data, threshold=0.7).cases.predicted.tolist() == (scores >= 0.7).astype(float).tolist()
     )
-    with pytest.raises(DataError, match=r"no column score, so --threshold 0.7 has nothing to cut"):
+    with pytest.raises(DataError, match=r"no column score, so --threshold 0.7 does not apply"):
         score_predictions(Predictions("p", np.zeros(len(scores)), None), data, threshold=0.7)
 
 

@@ -83,7 +83,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path, ending):
     path = write(tmp_path / f"own.{ending}", ROWS, ("first", "other", "label"))
     message = complaint(path)
     assert message.startswith(f"{path}:1: no column 'second' (columns: first, ")
-    assert "understood as 'second': second, sentence2" in message
+    assert "accepted as 'second': second, sentence2" in message
 
 
 @pytest.mark.parametrize("other", [";", "|", "\t"])
@@ -353,7 +353,7 @@ def test_a_score_that_is_no_number_is_named(tmp_path, score):
 
 def test_pairs_without_label_and_score_say_that_both_are_missing(tmp_path):
     message = complaint(tmp_path / "own.csv", "first,second\na,b\n")
-    assert "no column 'label' and no 'score' (columns: first, second; understood as 'label'" in message
+    assert "no column 'label' and no 'score' (columns: first, second; accepted as 'label'" in message
 
 
 def test_pairs_of_one_score_have_no_order(tmp_path):

@@ -91,7 +91,7 @@ WRONG = {
     "number": ("own.jsonl", [{"text": 4}], "own.jsonl:1: the text text is 4, but should be a string"),
     "half": ("own.jsonl", [{"text": "a\ud83d"}], "own.jsonl:1: the text text has half a character"),
     "long": ("own.jsonl", [{"text": "a b " * 5_000}], "own.jsonl:1: the text text has 19,999 characters, but should"),
-    "column": ("own.csv", [{"said": BUS}], "own.csv:1: no column with the texts (columns: said; understood: text,"),
+    "column": ("own.csv", [{"said": BUS}], "own.csv:1: no column with the texts (columns: said; accepted: text,"),
     "no text": ("own.jsonl", [], "has no texts; expected a .txt file"),
 }
 

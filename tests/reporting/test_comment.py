@@ -93,8 +93,8 @@ def test_a_pass_says_to_make_the_baseline_again():
 def test_a_partial_gate_says_that_it_is_one_and_never_yes():
     said = comment_on(results(row(outcome="pass"), outcome="inconclusive", partial=["antonym"]))
     assert said.startswith("## GATE (partial: opposites): INCONCLUSIVE\n")
-    assert "**Partial gate.** It can block, and never passes: -m left out antonym. Weighed were: antonym." in said
-    assert "It counts as exit code 10: a part of the checks never passes." in said
+    assert "**Partial gate.** It can block but never passes: -m left out antonym. Properties used: antonym." in said
+    assert "It counts as exit code 10: a partial gate never passes." in said
     assert "Yes" not in said
     assert "may replace" not in said
 

@@ -205,10 +205,10 @@ def test_a_verdict_is_a_word_or_two(more, verdict):
 def test_every_output_has_the_same_verdict_for_a_row_that_decides_nothing_for_a_different_model():
     row = gate_row(outcome="pass", evidence=False, change=-0.05, low=-0.07, high=-0.03)
     gate = gate_of_one(gate_against(row, purpose="search"))
-    assert gate_overview(gate.against[0])[0].verdict == "worse, beside"
+    assert gate_overview(gate.against[0])[0].verdict == "worse, not decisive"
     told = [gate_lines(gate, verbose=True), gate_markdown(gate, {}, most=9), map(str, gate_properties(gate))]
     for text in map("\n".join, told):
-        assert "worse, beside" in text
+        assert "worse, not decisive" in text
         assert "a little worse" not in text
 
 

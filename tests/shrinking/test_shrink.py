@@ -244,7 +244,7 @@ def test_it_says_why_nothing_can_go():
     assert shrink_item(GATES, always_wrong, ENGLISH).why == ""
     short = triplet("At dawn the dog barked.", "At dawn the hound barked.", "At dawn the cat barked.")
     errs = shrink_item(short, lambda pairs: [v for _, far in pairs[1::2] for v in (0.0, float("dawn" in far))], ENGLISH)
-    assert errs.why == "without any of its parts the model errs by less than half of the margin"
+    assert errs.why == "removing any part would shrink the model's error to less than half of its margin"
 
 
 def test_it_says_why_an_item_is_not_shrunk():

@@ -28,7 +28,7 @@ STDERR = 2
 
 
 def __getattr__(name: str) -> object:
-    """`app`, with every command, is imported when it is first used: `main` heeds signals before that."""
+    """Import `app`, with every command, when it is first used. `main` handles signals before that."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for module in pkgutil.iter_modules(__path__):
@@ -40,9 +40,10 @@ def __getattr__(name: str) -> object:
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
-    """Run the command. A closed pipe (`encheck data | head`) is not an error, and no text controls the terminal.
+    """Run the command line in `argv`.
 
-    A fault in encheck itself ends with exit code 3; Ctrl-C and SIGTERM end with 130.
+    Control characters never reach the terminal, and a closed pipe (`encheck data | head`) is not an error. A bug in
+    encheck itself ends with exit code 3; Ctrl-C and SIGTERM end with 130.
     """
     _install_signal_handler(_exit_at_once)
     from encheck.system.terminal import make_log_visible, visible_stream
@@ -87,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
 
 
 def _install_signal_handler(handler: Callable[[int, object], None]) -> None:
-    """Take SIGTERM for Ctrl-C, unless they are ignored, as by what a shell starts in the background."""
+    """Handle SIGINT and SIGTERM with `handler`, except where they are ignored, as in a shell's background job."""
     for one in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(one) != signal.SIG_IGN:
             signal.signal(one, handler)
@@ -101,12 +102,15 @@ def _exit_at_once(_number: int, _frame: object) -> None:
 
 
 class _Drain(io.FileIO):
-    """A stream that discards output that cannot be written, so that the run still writes its report."""
+    """A stream that discards output when nobody can read or store it, so that the run still writes its report."""
 
     _lost = False
 
     def write(self, data: Any) -> int:
-        """Write the bytes, or drop them if the pipe is closed or the disk is full (warns once); return their number."""
+        """Write the bytes and return their number.
+
+        If the pipe is closed or the disk is full, drop the bytes and warn once.
+        """
         if not self._lost:
             try:
                 return super().write(data)

@@ -39,7 +39,7 @@ class DataCommands(typer.core.TyperGroup):
     """A group in which `encheck data NAME` shows a data set unless NAME is a command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse like typer, but insert the command that may be left out."""
+        """Parse like typer, but insert `show` before an argument that is not a command."""
         is_named = bool(args) and args[0] in (*self.commands, "--help")
         return super().parse_args(ctx, args if is_named else [SHOW, *args])
 
@@ -136,7 +136,7 @@ def variants(
     store: StorePath = None,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Make the variants of a data set: for each generator, how many sentences have one, and why the others do not.
+    """Make the variants of a data set. For each generator, show how many sentences have one, and why the others do not.
 
     Examples:
 
@@ -158,9 +158,10 @@ def variants(
 def _show_variants(
     settings: Settings, data: str, generators: list[str], *, n: int, sample: int | None, skip_bad_rows: bool
 ) -> None:
-    """Print what these generators make, with `n` examples of each.
+    """Print what these generators make, with `n` examples from each.
 
-    Streams the texts if there is no sample and no model writes.
+    If no sample is requested and no language model writes variants, read the texts one at a time instead of loading
+    them all.
     """
     from encheck.datasets.load import load, stream_groups
     from encheck.items.catalogue import choose_generators, list_variants, list_variants_of_stream

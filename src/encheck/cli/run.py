@@ -1,4 +1,4 @@
-"""`encheck run`: the suite from a plain install; with --predictions, the figures of another system's file."""
+"""`encheck run`: run the checks from a plain install, or score another system's file with --predictions."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytes
 def pytest_arguments(arguments: Sequence[str], *, plugins: Sequence[str], modules: Iterable[str] = ()) -> list[str]:
     """Return the pytest arguments that run encheck's checks and those of `modules` in any working directory.
 
-    `plugins` are the names of their entry points, so that they load if plugin autoloading is off, and are not
-    registered twice.
+    `plugins` are the names of their entry points. Naming them loads them even if plugin autoloading is off, and
+    registers each only once.
     """
     ini = str(resources.files("encheck") / "run.ini")
     named = [part for plugin in plugins for part in ("-p", plugin)]
@@ -48,7 +48,7 @@ END = "--"
 
 
 def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split the arguments at the first `--`; those after it are never options.
+    """Split the arguments at the first `--`. Arguments after `--` are never options.
 
     >>> split_at_end_of_options(["--model=old", "--", "-new"])
     (['--model=old'], ['-new'])
@@ -58,10 +58,10 @@ def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 class PassesArguments(CommonOptions):
-    """A command that passes its arguments on unparsed, except for --help and --help-all."""
+    """A command that passes all arguments on unparsed, except --help and --help-all."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the arguments into `ctx.args`."""
+        """Store the arguments in `ctx.args`."""
         if asked := [arg for arg in split_at_end_of_options(args)[0] if arg in ("--help", "--help-all")]:
             return list(super().parse_args(ctx, asked))
         ctx.args = list(args)
@@ -140,7 +140,7 @@ def run(
 
 
 def run_checks(args: Sequence[str]) -> int:
-    """Run encheck's checks and those of installed packages with these pytest arguments; return the exit code."""
+    """Run encheck's checks and those of installed packages with pytest, and return the exit code."""
     import pytest
 
     from encheck.engine.checks import checks_of_packages
@@ -185,7 +185,8 @@ def score(
     ] = None,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Score a file of predictions on a data set: obvious and non-obvious F1, MAP, and the figures of constants.
+    """Score a file of predictions on a data set: obvious and non-obvious F1, MAP, and the figures of constant
+    predictions.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""Shared by the commands: the application, common options, errors and output."""
+"""The application, common options, errors and output that all commands share."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def as_option(setting: str, **attributes: Any) -> Any:
-    """The typer option of one setting of a run, with the same help in every command."""
+    """Return the typer option for a setting of a run, with the same help in every command."""
     return _typer_option(OPTIONS[setting], **attributes)
 
 
 def shows_options(command: Command, *, but: Collection[str] = (), common: bool = True) -> Command:
-    """Add the options of a run, except for these settings, to a command's own typer options.
+    """Add the options of a run, except those in `but`, to a command's own typer options.
 
-    The command's own keyword-only options come after those of a run. `CommonOptions` shows only the common ones,
-    unless `common` is false; --help-all shows all of them.
+    The command's own keyword-only options come after those of a run. With `common`, --help of a `CommonOptions` command
+    shows only the common options; --help-all always shows every option.
     """
     listed = [option for name, option in OPTIONS.items() if not option.hidden and name not in but]
     options = sorted(listed, key=lambda option: (not option.is_common, list(GROUPS).index(option.group)))
@@ -62,7 +62,7 @@ class CommonOptions(typer.core.TyperCommand):
     """A command whose --help leaves out the panels that begin with `MORE`."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Format the help like typer, with the common options only."""
+        """Format the help like typer, but only with the common options."""
         shown = copy(self)
         shown.params = [one for one in self.params if not str(getattr(one, "rich_help_panel", "")).startswith(MORE)]
         super(CommonOptions, shown).format_help(ctx, formatter)
@@ -112,25 +112,25 @@ def _unwrap_help(command: Any) -> None:
 
 
 class CommandGroup(typer.core.TyperGroup):
-    """The commands, in the panels of `PANELS`; those of installed packages are in "More".
+    """The commands, in the panels of `PANELS`. Commands of installed packages are in "More".
 
-    Wrong usage ends with exit code 4, also if typer finds it.
+    Wrong usage ends with exit code 4, even if typer detects it.
     """
 
     def _packaged(self) -> dict[str, EntryPoint]:
         return entry_points.entry_points_of(entry_points.COMMANDS, ours=self.commands)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The commands in the order of the panels."""
+        """Return the names of the commands in the order of the panels."""
         panels = {name: panel for panel, names in PANELS.items() for name in names}
         for name, command in self.commands.items():
             command.rich_help_panel = panels[name]  # type: ignore[attr-defined]
         return [*(name for name in panels if name in self.commands), *self._packaged()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command like typer, with each paragraph of the help on one line, to wrap at the terminal's width.
+        """Return the command like typer, but join each paragraph of its help so that it wraps at the terminal's width.
 
-        For the list of commands, a package's command is a stub that names the package and imports nothing.
+        For a package's command, return a stub that names the package and imports nothing. `resolve_command` imports it.
         """
         command = super().get_command(ctx, cmd_name)
         if command is None and (point := self._packaged().get(cmd_name)):
@@ -140,7 +140,9 @@ class CommandGroup(typer.core.TyperGroup):
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve like typer; an unknown name lists the commands and the nearest match. Imports a package's command."""
+        """Resolve like typer, and import a package's command. For an unknown name, list the commands and the nearest
+        match.
+        """
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if point := self._packaged().get(args[0]):
                 return args[0], _load_command(point), args[1:]
@@ -148,7 +150,7 @@ class CommandGroup(typer.core.TyperGroup):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
-        """As typer's."""
+        """Do what typer does, but exit with code 4 on wrong usage."""
         try:
             with report_errors():
                 return super().make_context(*args, **extra)
@@ -157,7 +159,7 @@ class CommandGroup(typer.core.TyperGroup):
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """As typer's."""
+        """Do what typer does, but exit with code 4 on wrong usage and report Ctrl-C in one line."""
         try:
             with report_errors():
                 return super().invoke(ctx)
@@ -178,7 +180,7 @@ class CommandGroup(typer.core.TyperGroup):
 
 
 def _load_command(point: EntryPoint) -> Any:
-    """The command that a package adds: a typer application, or a function that typer turns into one."""
+    """Return the command that a package adds: its typer application, or a command made from its function."""
     found = entry_points.load_entry_point(point)
     if not isinstance(found, typer.Typer):
         if not callable(found):
@@ -236,7 +238,7 @@ Scope = Annotated[str, as_option("median_scope")]
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Print a user's error in one line, and exit with code 4."""
+    """Print an EncheckError in one line, and exit with code 4."""
     try:
         yield
     except EncheckError as error:
@@ -245,7 +247,7 @@ def report_errors() -> Iterator[None]:
 
 
 def project() -> Project:
-    """[tool.encheck] of the working folder's pyproject.toml, as `encheck run` reads it."""
+    """Return the table [tool.encheck] from pyproject.toml in the working directory, as `encheck run` reads it."""
     from encheck.options import project_table
 
     return project_table(Path("pyproject.toml"))
@@ -265,5 +267,5 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_message(message: object, *, err: bool = False) -> None:
-    """Print a message, which may have several lines; all output of the commands goes through here."""
+    """Print a message, which may have several lines."""
     typer.echo(make_visible(str(message), keep=LINES), err=err)

@@ -115,7 +115,7 @@ Scorer = Callable[[str, str], float]
 
 
 def describe_items(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
-    """Lines that show each row with its edits marked and, with a scorer, its scores now."""
+    """Yield lines that show each row with its edits marked. With a scorer, also show its scores now."""
     for row in rows:
         yield f"{row.item}  ({row.case})"
         kind = find_kind(row.kind)
@@ -143,7 +143,7 @@ def _side_line(row: ItemRow, side: str, scorer: Scorer | None) -> Iterator[str]:
 
 
 def _side_pair(row: ItemRow, side: str) -> tuple[str, str]:
-    """The two texts of a row as they were scored: the source and the text of this side."""
+    """Return the two texts of a row as they were scored: the source, and the near or far text."""
     near, far = row.near.text or "", row.far.text or ""
     if side == "source":
         return near, row.source
@@ -152,7 +152,7 @@ def _side_pair(row: ItemRow, side: str) -> tuple[str, str]:
 
 
 def item_scorer(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
-    """A function that scores pairs of these rows' texts with the only model of the settings."""
+    """Return a function that scores a pair of these rows' texts with the settings' only model."""
     from encheck.running.service import EncoderService
     from encheck.system.progress import Progress
 
@@ -172,7 +172,9 @@ def item_scorer(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
 
 
 def item_shrinker(settings: Settings, run: RunSettings) -> Shrink:
-    """A function that shrinks a row of items.parquet for the only model of the settings; `run` made the row."""
+    """Return a function that shrinks a row of items.parquet with the settings' only model. `run` are the settings of
+    the run that wrote the row.
+    """
     from encheck.engine import shrinking
     from encheck.running.resources import resolve_english
     from encheck.running.service import EncoderService

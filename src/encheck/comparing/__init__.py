@@ -1,1 +1,1 @@
-"""Comparisons of models and seeds across runs, and scores of other systems' predictions."""
+"""Compare models and seeds across runs, and score other systems' predictions."""

@@ -29,7 +29,7 @@ FEWEST_TO_DRAW, FEWEST_TO_CORRELATE = 2, 5  # models
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPoint:
-    """A model with its two figures."""
+    """A model with its figures on the benchmark and in behaviour."""
 
     model: str
     benchmark: Figure
@@ -38,7 +38,7 @@ class BenchmarkPoint:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlot:
-    """The points of all models with both figures, and the figures in words."""
+    """One point per model, with the names of the two figures that the axes show."""
 
     points: Sequence[BenchmarkPoint]
     benchmark: str
@@ -46,7 +46,9 @@ class BenchmarkPlot:
 
     @property
     def correlation(self) -> float | None:
-        """Spearman's correlation of the two figures; None for fewer than five models or if all have the same figure."""
+        """Spearman's correlation of the two figures. None for fewer than five models, or if all models have the same
+        figure.
+        """
         if len(self.points) < FEWEST_TO_CORRELATE:
             return None
         from scipy.stats import rankdata
@@ -58,7 +60,7 @@ class BenchmarkPlot:
 
     @property
     def words(self) -> str:
-        """The sentence under the picture."""
+        """The caption of the plot."""
         count = len(self.points)
         if self.correlation is not None:
             return f"Spearman's correlation of the two figures over these {count} models is {self.correlation:+.2f}."
@@ -70,11 +72,12 @@ class BenchmarkPlot:
 def benchmark_plot(
     models: Sequence[ComparedModel], *, behaviour: str | None = None, seed: int = 0
 ) -> BenchmarkPlot | None:
-    """The points of the models, on the benchmark that most of them share; None if fewer than two have both figures.
+    """Return the models' points on the benchmark that most of them share, or None if fewer than two models have both
+    figures.
 
-    The benchmark is the mean accuracy of the downstream tasks, else one of `BENCHMARKS`. The behaviour is the share of
-    items won in the named property, else the mean over the properties of meaning and order, on the items that the
-    models share. UsageError for a property that was not measured.
+    The benchmark is the mean accuracy over the downstream tasks if there are any, otherwise one of `BENCHMARKS`.
+    Behaviour is the share of items that a model wins, on the items that all models share: in the property `behaviour`,
+    or averaged over the properties of meaning and order. Raise UsageError if the property was not measured.
     """
     words, scores = _benchmark_figures(models)
     some = [model for model in models if model.name in scores]
@@ -91,7 +94,7 @@ def benchmark_plot(
 
 
 def _benchmark_figures(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
-    """The benchmark figure in words, and its value for each model that has it."""
+    """Return the name of the benchmark figure, and its value for each model that has one."""
     if len((found := _downstream_accuracies(models))[1]) >= FEWEST_TO_DRAW:
         return found
     for judged_by, family, metric, words in BENCHMARKS:
@@ -105,7 +108,7 @@ def _benchmark_figures(models: Sequence[ComparedModel]) -> tuple[str, dict[str, 
 
 
 def _downstream_accuracies(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
-    """The mean accuracy of the tasks shared by all models with tasks; intervals are combined as independent."""
+    """Return the mean accuracy over the tasks that all models share. Its interval treats the tasks as independent."""
     rows = {m.name: own for m in models if (own := _rows_with_metric(m, task_accuracy.name, "", task_accuracy.name))}
     shared = sorted(set.intersection(*(set(own) for own in rows.values()))) if rows else []
     if not shared:
@@ -125,7 +128,7 @@ def _mean_figure(figures: Sequence[Figure]) -> Figure:
 
 
 def _rows_with_metric(model: ComparedModel, judged_by: str, family: str, metric: str) -> dict[Key, Result]:
-    """The rows of a figure with a value, in checks judged by this metric."""
+    """Return the rows of checks that this metric judges, if they have a value."""
     own = {
         name
         for name, declared in model.declared.items()
@@ -143,9 +146,9 @@ def _figure_of(row: Result) -> Figure:
 def _behaviour_figures(
     several: Sequence[Mapping[str, PropertyWins]], families: Mapping[str, str], wanted: str | None, seed: int
 ) -> tuple[str, list[Figure | None]]:
-    """The behaviour figure in words, and its value for each model: the share of items that it wins.
+    """Return the name of the behaviour figure, and for each model the share of items that it wins.
 
-    Without a property it is the mean over the properties of meaning and order that all models have.
+    Without a property, the share is averaged over the properties of meaning and order that all models have.
     """
     if wanted is not None:
         there = sorted({name for own in several for name in own})
@@ -180,9 +183,9 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 @dataclass(frozen=True, slots=True)
 class ScatterMark:
-    """One model: its position, the ends of its bars, its label with its position, and all in words.
+    """A model in the plot: its position, the ends of its error bars, its label with a position, and a description.
 
-    `line` is the end of a line to the label; None if the label is next to the mark.
+    `line` is the end of the line that links the mark to its label; None if the label is next to the mark.
     """
 
     x: float
@@ -198,7 +201,7 @@ class ScatterMark:
 
 @dataclass(frozen=True, slots=True)
 class ScatterLayout:
-    """The picture: axes, and one mark per model, the reference's first."""
+    """The axes, and one mark per model, starting with the reference."""
 
     x: Axis
     y: Axis
@@ -206,7 +209,7 @@ class ScatterLayout:
 
 
 def scatter_layout(found: BenchmarkPlot) -> ScatterLayout:
-    """The picture of these points."""
+    """Lay out these points with axes and labels that do not overlap."""
     x = _rounded_axis([p.benchmark for p in found.points], LEFT, RIGHT)
     y = _rounded_axis([p.behaviour for p in found.points], BOTTOM, TOP)
     places = [(x.at(p.benchmark.value), y.at(p.behaviour.value)) for p in found.points]
@@ -229,7 +232,7 @@ def scatter_layout(found: BenchmarkPlot) -> ScatterLayout:
 
 
 def _rounded_axis(figures: Sequence[Figure], start: float, end: float) -> Axis:
-    """Round ends around all intervals."""
+    """Return an axis whose ends are round values outside all intervals."""
     low, high = min(one.low for one in figures), max(one.high for one in figures)
     step = round_step(max(high - low, NARROWEST))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
@@ -237,7 +240,7 @@ def _rounded_axis(figures: Sequence[Figure], start: float, end: float) -> Axis:
 
 
 def _free_label_box(place: tuple[float, float], width: float, taken: Sequence[Box]) -> tuple[Box, bool]:
-    """The first free position for a label, and whether it is far from its mark."""
+    """Return the first free position for a label, and whether it is too far from its mark to do without a line."""
     for distance in range(0, HEIGHT, LINE):
         for box in _label_boxes(place, width, distance):
             inside = box[0] >= 0 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= BOTTOM
@@ -249,7 +252,7 @@ def _free_label_box(place: tuple[float, float], width: float, taken: Sequence[Bo
 
 
 def _label_boxes(place: tuple[float, float], width: float, distance: float) -> Iterator[Box]:
-    """Boxes right, left, above and below a mark, at a given distance."""
+    """Yield the boxes to the right, to the left, above and below a mark, at the given distance."""
     x, y = place
     for dx, dy in ((1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
         middle = x + dx * (RADIUS + 3 + width / 2 + (distance if dy == 0 else 0))

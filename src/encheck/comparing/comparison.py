@@ -1,8 +1,8 @@
-"""Models by properties: a reference model, compared with each other model.
+"""Compare a reference model with other models, property by property.
 
-A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all properties of the
-two models on the data set (Holm 1979), as in a run's profile. A certain rise is no evidence if the model is not
-shown to beat guessing, as in the gate.
+A difference is certain if its 95% interval excludes zero and it is still significant at 5% after correction for all
+properties of the two models on the data set (Holm 1979), as in a run's profile. A certain rise is no evidence unless
+the model is shown to beat guessing, as in the gate.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ Key = tuple[str, str]  # data, property
 
 @dataclass(frozen=True, slots=True)
 class PropertyCell:
-    """One model's figure of a property with its 95% interval, and how it differs from the reference.
+    """A model's figure for a property with its 95% interval, and how it differs from the reference.
 
-    `said` is "not compared" for the reference itself, and for figures that cannot be paired or have no better side;
-    `change` is None if nothing is paired. `adjusted` is the rate under weights that balance the surface, `figure`
-    the value as printed.
+    `said` is "not compared" for the reference itself, and for a figure that cannot be paired or has no better
+    direction. `change` is None if nothing is paired. `adjusted` is the rate after weighting items so that surface cues
+    balance. `figure` is the value as printed.
     """
 
     value: float
@@ -66,9 +66,9 @@ class PropertyCell:
 
 @dataclass(frozen=True, slots=True)
 class PropertyLine:
-    """One property on one data set: its main check and figure, and a cell per model (None: not measured).
+    """A property on one data set: its main check and figure, and a cell per model (None if the model lacks it).
 
-    `chance` and `surface` (the best surface scorer's figure) are None if there is none.
+    `chance` and `surface` (the figure of the best surface scorer) are None if there is none.
     """
 
     property: str
@@ -85,15 +85,15 @@ class PropertyLine:
 
     @builtins.property
     def title(self) -> str:
-        """The property in plain words."""
+        """The property's plain name."""
         return plain_name(self.property)
 
 
 def property_matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
-    """One line per property and data set, by data, family and name; the first model is the reference.
+    """Return one line per property and data set, sorted by data, family and name. The first model is the reference.
 
-    The reference's row represents the property, else that of the first model with one. A model has no cell without a
-    value with an interval for the same check, data, level and figure.
+    The reference's main row represents the property, or that of the first model which has one. A model gets a cell only
+    if it has a value with an interval for the same check, data, level and figure.
     """
     rows = _headline_rows(models)
     changes = {(m.name, one.data, one.property): one
@@ -131,7 +131,9 @@ def _headline_rows(models: Sequence[ComparedModel]) -> dict[Key, Result]:
 
 
 def pairwise_differences(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Difference, ...]]:
-    """The differences of every two models, the second minus the first; each pair is corrected separately."""
+    """Return the differences of every two models, second minus first. Each pair is corrected for multiple tests
+    separately.
+    """
     rows = _headline_rows(models).values()
     return {(one.name, two.name): property_differences(rows, one.side, two.side)
             for one, two in combinations(models, 2)}  # fmt: skip
@@ -140,7 +142,7 @@ def pairwise_differences(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Di
 def count_verdicts(
     lines: Sequence[PropertyLine], models: Sequence[ComparedModel]
 ) -> Iterator[tuple[str, dict[Compared, int]]]:
-    """For each model but the reference, the number of lines by verdict."""
+    """Yield, for each model except the reference, the number of lines with each verdict."""
     for place, model in enumerate(models[1:], 1):
         cells = [line.cells[place] for line in lines]
         yield model.name, {said: sum(cell is not None and cell.said == said for cell in cells) for said in SIGNS}
@@ -152,10 +154,10 @@ HALF = 0.5  # the score of a tie
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """An item of a case that the models in `wrong` lose and those in `right` win, by their names.
+    """An item of a case that the models in `wrong` lose and the models in `right` win.
 
-    `margins` has near minus far by model name. `row` is the index of the item among the items of
-    its case, by model name.
+    `margins` maps a model's name to sim(near) - sim(far). `row` maps it to the item's index among the items of its
+    case.
     """
 
     item: str
@@ -169,19 +171,19 @@ class Flip:
 
     @builtins.property
     def alone(self) -> str:
-        """The only model that gets the item wrong; empty if there are several."""
+        """The only model that gets the item wrong, or "" if there are several."""
         return self.wrong[0] if len(self.wrong) == 1 else ""
 
     def case(self, model: ComparedModel) -> str:
-        """The id of its case under a model, as in items.parquet."""
+        """Return the id of the item's case under a model, as in items.parquet."""
         return str(CaseId(self.check, model.label, self.data, self.level))
 
 
 def find_flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[Flip]:
-    """Items that some models win and the others lose, sorted by how many models lose and then by how far.
+    """Return the items that some models win and others lose. Items that most models lose come first, then by margin.
 
-    Leaves out checks in which no model is shown to beat guessing: who wins an item there is luck. Only items that
-    every model scored count; ties are left out, and the same texts are listed once.
+    Only items that every model scored count. Ties are left out, and an item whose texts occur twice is listed once. A
+    check in which no model is shown to beat guessing is left out, because there luck decides who wins an item.
     """
     tables = common_tables([m.side.tables for m in models])
     found: dict[tuple[str, str], Flip] = {}
@@ -194,7 +196,7 @@ def find_flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]
 def _flips_in_case(
     models: Sequence[ComparedModel], tables: Sequence[CaseScores], epsilon: float
 ) -> Iterator[tuple[str, Flip]]:
-    """The flips of one case, each with the hash of its texts."""
+    """Yield the flips of one case, each with the hash of its texts."""
     metric = itemwise_metric(tables[0])
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
         return
@@ -222,13 +224,12 @@ def _flips_in_case(
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """The reference, the first of `models`, and the differences of the other models from it.
+    """The reference, which is the first of `models`, and how the other models differ from it.
 
-    `matrix` has one line per property, with a cell per model. `whole` has one line per figure of a whole set, which
-    is not computed from items, so it is not paired. `benchmark_plot` has a point per model, if two or more models have
-    a figure on a benchmark and in behaviour. `flips` are the items that some models win and others lose.
-    `contamination` has a row for each other model that, like the reference, ran on the written probes and on fresh
-    ones.
+    `matrix` has one line per property, with a cell per model. `whole` has one line per figure of a whole data set; such
+    a figure is not computed from items, so it is not paired. `benchmark_plot` has a point per model; None unless two
+    models have both a benchmark and a behaviour figure. `flips` are the items that some models win and others lose.
+    `contamination` has a row for each other model that ran, like the reference, on both the written and fresh probes.
     """
 
     models: Sequence[ComparedModel]
@@ -240,7 +241,7 @@ class ModelComparison:
     contamination: Sequence[Contamination] = ()
 
     def surface_of(self, difference: CaseDifference) -> str:
-        """The best surface scorer on a case and its figure; a dash if none was measured."""
+        """Return the best surface scorer of a case and its figure, or a dash if none was measured."""
         names = (difference.figure, f"{difference.figure}_calibrated")
         for row in self.first.rows:
             if row.case.of_any_model == difference.case and row.metric in names and row.surface:
@@ -249,7 +250,7 @@ class ModelComparison:
 
     @property
     def looks(self) -> Sequence[str]:
-        """Notes on models that stopped after a first look: few checks, and few items that pair."""
+        """Warnings about models that stopped after a first look: few of their checks and items can be paired."""
         return [f"{m.name} is {m.look}: only its measured cases are compared" for m in self.models if m.look]
 
     @property
@@ -261,9 +262,10 @@ class ModelComparison:
 def compare(
     folders: Sequence[Path], *, reference: str | None = None, behaviour: str | None = None, seed: int = 0
 ) -> ModelComparison:
-    """Compare every model of the runs with the `reference`, by default the first; UsageError if none share items.
+    """Compare every model of the runs with `reference`, by default the first model.
 
-    `behaviour` names the property to plot against a benchmark, by default the mean of meaning and order.
+    `behaviour` names the property to plot against a benchmark; by default, the mean over meaning and order. Raise
+    UsageError if the models share no items.
     """
     models = read_models(folders, reference=reference)
     first = models[0]
@@ -296,7 +298,9 @@ def compare(
 
 
 def shared_epsilons(models: Sequence[ComparedModel]) -> dict[str, float]:
-    """The margin by which an item of each case is won; UsageError if the runs had different --epsilon."""
+    """Return the margin above which an item counts as won, by case. Raise UsageError if the runs used different
+    --epsilon.
+    """
     found: dict[str, float] = {}
     for model in models:
         for row in model.rows:
@@ -309,7 +313,7 @@ def shared_epsilons(models: Sequence[ComparedModel]) -> dict[str, float]:
 
 
 def _whole_set_rows(models: Sequence[ComparedModel]) -> list[list[str]]:
-    """Check, level, data, figure, and each model's value with its interval, for checks judged on a whole set."""
+    """Return a row for each check judged on a whole data set: check, level, data, figure, and each model's value."""
     rows = {
         (row.case.of_any_model, row.metric or ""): row
         for model in models
@@ -327,7 +331,7 @@ def _whole_set_rows(models: Sequence[ComparedModel]) -> list[list[str]]:
 
 
 def _is_of_whole_set(declared: Declaration) -> bool:
-    """Whether the metric that judges a check is not computed from items."""
+    """Return whether the check's deciding metric is computed from the whole data set instead of items."""
     try:
         return bool(declared.metric) and not declared.gates and find_metric(declared.metric).values is None
     except UsageError:

@@ -1,9 +1,10 @@
 """Compare models by quality, behaviour, speed, size and price, and find the Pareto front.
 
-A model is not on the front if another model is better in one respect and not worse in any. In quality and behaviour
-"better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws
-for all models); in speed, a tenth faster; in size and price, less. The difference in behaviour is that of the items
-won, by family. A property in which neither of two models is shown to beat guessing does not separate them.
+A model is not on the front if another model is better in one criterion and not worse in any. A model is better in
+quality or behaviour if the 95% interval of the paired difference lies above 0; one bootstrap over clusters uses the
+same resamples for all models. It is better in speed if it is 10% faster, and in size and price if it needs less. The
+difference in behaviour is that of the items won, averaged by family. A property counts as unchanged if neither of two
+models is shown to beat guessing in it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FASTER = 1.1
 
 @dataclass(frozen=True)
 class BootstrapFigure:
-    """A figure with its bootstrap replicates, shape [r], from the same draws for all models."""
+    """A figure with its bootstrap replicates, shape [r]. All models use the same resamples."""
 
     value: float
     replicates: Floats
@@ -52,15 +53,15 @@ class BootstrapFigure:
         return Figure(self.value, float(low), float(high))
 
     def beats(self, other: BootstrapFigure) -> bool:
-        """Whether the 95% interval of the difference lies above 0."""
+        """Return whether the 95% interval of self - other lies above 0."""
         return float(percentile_interval(self.replicates - other.replicates)[0]) > 0
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The costs of a model: dimension, speed (None if it cannot be timed), and dollars per million tokens.
+    """A model's costs: the dimension of its vectors, its speed, and its price in dollars per million tokens.
 
-    `is_stored`: it is a file of vectors, without a model to time.
+    `speed` is None if the model cannot be timed. `is_stored` says that the vectors come from a file, without a model.
     """
 
     dimension: int
@@ -73,7 +74,7 @@ class Cost:
 class CheckShare:
     """The share of a case's items that a model wins.
 
-    `beats_chance` says whether the model is shown to beat guessing, by the gate's rule for headroom.
+    `beats_chance` says whether the model is shown to beat guessing, which the gate demands before a rise counts.
     """
 
     case: str
@@ -85,7 +86,7 @@ class CheckShare:
 
 @dataclass(frozen=True, slots=True)
 class PropertyShare:
-    """The share of a property's items or groups that a model gets right, with its 95% interval and that of guessing."""
+    """The share of a property's items or groups that a model gets right, its 95% interval, and chance."""
 
     value: float
     low: float
@@ -95,9 +96,10 @@ class PropertyShare:
 
 @dataclass(frozen=True)
 class CostRow:
-    """A model: quality on the user's data (None without such data), its shares in behaviour checks, and its cost.
+    """A model with its quality on the user's data, its shares in behaviour checks, and its cost.
 
-    `properties` has the printed figure of each property that is a share of items.
+    `quality` is None without labelled data. `properties` has the printed figure of each property that is a share of
+    items.
     """
 
     name: str
@@ -109,13 +111,14 @@ class CostRow:
 
     @property
     def behaviour(self) -> float | None:
-        """The mean of the properties' printed figures; None if no check was measured."""
+        """The mean of the properties' printed figures. None if no behaviour check was measured."""
         return float(np.mean([one.value for one in self.properties.values()])) if self.properties else None
 
     def behaves_better(self, other: CostRow) -> bool:
-        """Whether behaviour is certainly better on the shared cases.
+        """Return whether this model certainly behaves better on the cases that both models have.
 
-        A case counts as unchanged if neither model is shown to beat guessing: damage moves such a rate either way.
+        A case counts as unchanged if neither model is shown to beat guessing, because damage moves such a rate up as
+        easily as down.
         """
         theirs = {one.case: one for one in other.checks}
         moved = []
@@ -132,12 +135,12 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
-    """A model in the JSON of costs; `name` is its label.
+    """A model in the JSON of costs. `name` is its label.
 
-    `properties` has the figure of each property that a run's page prints as a share, and `behaviour` is their mean.
-    `bytes_per_million` are those of vectors in fp32, `index_bytes` of the documents of the data. `p50` and `p95`
-    are milliseconds per query, `price` is dollars per million tokens. `stored`: it is a file of vectors,
-    without a model that can be timed.
+    `properties` has each property's figure that a run's page prints as a share, and `behaviour` is their mean.
+    `bytes_per_million` is the size of a million vectors in fp32, `index_bytes` the size of the vectors of all
+    documents. `p50` and `p95` are milliseconds per query. `price` is in dollars per million tokens. `stored` says that
+    the vectors come from a file, so no model was timed.
     """
 
     name: str
@@ -157,12 +160,12 @@ class ModelCost:
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """The JSON of `encheck compare --cost --json`: shares are proportions, intervals are 95%.
+    """The JSON of `encheck compare --cost --json`. Shares are proportions, intervals are 95%.
 
-    `figure` names the figure of quality, empty without data. `beaten` maps each model that is not on the `front` to one
-    that is better in one respect and worse in none. `inseparable` has the pairs of models that quality or behaviour
-    does not tell apart. `at_chance` names the properties in which no model is shown to beat guessing: no difference in
-    them counts.
+    `figure` names the quality figure; "" without data. `front` lists the models on the Pareto front. `beaten` maps each
+    other model to a model that is better in one criterion and worse in none. `inseparable` lists the pairs of models
+    that do not differ certainly in quality or in behaviour. `at_chance` names the properties in which no model is shown
+    to beat guessing. Differences in these do not count.
     """
 
     schema_version: Literal[1] = field(default=1, kw_only=True)
@@ -177,9 +180,9 @@ class CostReport:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """The models, the figure of `quality`, the front, and the pairs that cannot be told apart.
+    """The models, the quality figure, the Pareto front, and the pairs of models that do not differ certainly.
 
-    `at_chance` names the properties in which no model is shown to beat guessing: no difference in them counts.
+    `at_chance` names the properties in which no model is shown to beat guessing. Differences in these do not count.
     """
 
     rows: tuple[CostRow, ...]
@@ -192,7 +195,7 @@ class CostComparison:
 
     @property
     def report(self) -> CostReport:
-        """The report for JSON, without replicates."""
+        """The JSON report, which leaves out the bootstrap replicates."""
         models = []
         for row in self.rows:
             speed, dimension = row.cost.speed, row.cost.dimension
@@ -210,7 +213,7 @@ class CostComparison:
 def cost_comparison(
     models: Sequence[ComparedModel], cost: Mapping[str, Cost], *, data: str | None, documents: int = 0, seed: int = 0
 ) -> CostComparison:
-    """Compare the models of one run; `data` labels the search with labels that measures quality."""
+    """Compare the models of one run. `data` is the label of the labelled search data that measure quality."""
     cut = common_tables([model.side.tables for model in models])
     quality = [_search_quality(tables, data, seed) if data else None for tables in cut]
     behaviour = [check_shares(tables, seed, but=data) for tables in _behaviour_tables(models, cost)]
@@ -236,7 +239,7 @@ def cost_comparison(
 
 
 def _property_shares(model: ComparedModel, *, but: str | None) -> dict[str, PropertyShare]:
-    """The figures of the properties that a run's page prints as a share of items, on all data except `but`."""
+    """Return the figures that a run's page prints as a share of items, by property, on all data except `but`."""
     return {
         name: PropertyShare(*row.numbers, chance_of(row, model.declared[row.check]))
         for (data, name), row in model.headlines.items()
@@ -245,7 +248,10 @@ def _property_shares(model: ComparedModel, *, but: str | None) -> dict[str, Prop
 
 
 def _behaviour_tables(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list[Tables]:
-    """Each model's tables on the shared items; empty for a file of vectors that lacks texts of these items."""
+    """Return each model's tables, cut to the items that the models share.
+
+    A file of vectors that lacks some of these items' texts gets an empty dict.
+    """
     every = [model.side.tables for model in models]
     computed = [tables for tables, model in zip(every, models, strict=True) if not cost[model.label].is_stored]
     wanted = set.intersection(*(set(tables) for tables in computed or every))
@@ -255,7 +261,7 @@ def _behaviour_tables(models: Sequence[ComparedModel], cost: Mapping[str, Cost])
 
 
 def _search_quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
-    """The primary endpoint of the search, by the gate's name."""
+    """Return the name of the search data's primary endpoint and its figure, or None if these data were not searched."""
     for case in tables.values():
         if case.data == data and (metric := primary_metric(case)):
             values = metric.item_values(case, NO_CALIBRATION)
@@ -264,7 +270,10 @@ def _search_quality(tables: Tables, data: str, seed: int) -> tuple[str, Bootstra
 
 
 def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckShare, ...]:
-    """The share of items won in each case that gates by a rate and tests behaviour, with shared bootstrap draws."""
+    """Return the share of items that a model wins in each case that tests behaviour and that the gate judges by a rate.
+
+    All shares use the same bootstrap resamples.
+    """
     known = [
         (case, metric) for case in tables.values()
         if case.data != but and case.items and score_part(declaration_of(case).family)
@@ -281,7 +290,9 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
 
 
 def _mean_of_families(checks: Iterable[CheckShare]) -> BootstrapFigure | None:
-    """The mean of the families, each the mean of its properties, each the mean of its cases; None without checks."""
+    """Average cases within each property, then properties within each family, then families. Return None without
+    checks.
+    """
     grouped: dict[str, dict[str, list[BootstrapFigure]]] = {}
     for one in checks:
         grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.measured)
@@ -297,7 +308,7 @@ def _bootstrap_mean(values: Floats, resampler: Resampler) -> BootstrapFigure:
 
 
 def _mean_figure(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
-    """The mean of figures with the same draws; None if there are none."""
+    """Return the mean of figures from the same resamples, or None if there are none."""
     found = [one for one in some if one is not None]
     if not found:
         return None
@@ -307,9 +318,10 @@ def _mean_figure(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | No
 
 
 def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
-    """The first model that is better in one respect and not worse in any; empty if there is no such model.
+    """Return the first model that is better than `row` in one criterion and worse in none, or "" if there is no such
+    model.
 
-    A model with unknown quality, behaviour or speed never beats one with a known value.
+    A model with unknown quality, behaviour or speed never beats one whose value is known.
     """
     known = [[one.quality is not None, bool(one.checks), one.cost.speed is not None] for one in (row, *rows)]
     for other, its in zip(rows, known[1:], strict=True):
@@ -325,7 +337,7 @@ def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
 
 
 def _better_criteria(one: CostRow, other: CostRow) -> Iterator[Criterion]:
-    """The criteria in which one model is better than another, if known for both."""
+    """Yield the criteria in which `one` is better than `other`; skip criteria that are not known for both."""
     if one.quality and other.quality and one.quality.beats(other.quality):
         yield "quality"
     if one.behaves_better(other):
@@ -341,7 +353,7 @@ def _better_criteria(one: CostRow, other: CostRow) -> Iterator[Criterion]:
 
 
 def inseparable_pairs(rows: Sequence[CostRow], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
-    """Pairs of models that a figure does not separate."""
+    """Yield the pairs of models whose difference in this figure is not certain."""
     known = [row for row in rows if (row.quality if name == "quality" else row.checks)]
     for one, other in combinations(known, 2):
         if name not in {*_better_criteria(one, other), *_better_criteria(other, one)}:
@@ -352,7 +364,7 @@ FRONT = "FRONT"
 
 
 def cost_lines(report: CostReport) -> Iterator[str]:
-    """The table, the front, and the pairs that cannot be separated."""
+    """Yield the lines of the table, the front, and the pairs of models that do not differ certainly."""
     yield from table(_model_rows(report))
     yield ""
     yield from table(_property_rows(report))
@@ -361,7 +373,7 @@ def cost_lines(report: CostReport) -> Iterator[str]:
 
 
 def _model_rows(report: CostReport) -> list[tuple[str, ...]]:
-    """A heading and one row per model, those on the front first."""
+    """Return a heading and one row per model, starting with the models on the front."""
     head = (
         "model", "front", report.figure or "quality", "behaviour", "texts/s", "query p50 / p95", "dimension",
         "GB per million", "index", "$ per million tokens",
@@ -384,7 +396,10 @@ def _model_rows(report: CostReport) -> list[tuple[str, ...]]:
 
 
 def _property_rows(report: CostReport) -> list[tuple[str, ...]]:
-    """One row per property with the models' figures, as a run's page prints them; models without behaviour left out."""
+    """Return one row per property with the models' figures, as a run's page prints them.
+
+    Models without behaviour checks are left out.
+    """
     some = [one for one in report.models if one.properties]
     names = sorted({(plain_name(name), name) for one in some for name in one.properties})
     lines = [("property", "chance", *(one.full_name for one in some))]
@@ -397,12 +412,12 @@ def _property_rows(report: CostReport) -> list[tuple[str, ...]]:
 
 
 def _full_names(report: CostReport) -> dict[str, str]:
-    """The full name of each model by its label."""
+    """Return the full name of each model by its label."""
     return {one.name: one.full_name for one in report.models}
 
 
 def _cost_remarks(report: CostReport) -> Iterator[str]:
-    """The front in words, and what could not be measured."""
+    """Yield sentences that name the front and what could not be measured."""
     names = _full_names(report)
     for one in report.models:
         if one.stored:
@@ -420,7 +435,7 @@ def _cost_remarks(report: CostReport) -> Iterator[str]:
 
 
 def render_costs(report: CostReport) -> str:
-    """The page; every text in it is escaped by the template."""
+    """Return the HTML page. The template escapes every text."""
     front, beaten = [_full_names(report)[name] for name in report.front], len(report.beaten)
     names = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
     out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another model"

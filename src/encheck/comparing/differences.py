@@ -1,6 +1,6 @@
-"""Paired differences of two models in each case, on the items that they share.
+"""Pair two models on the items that they share, and compute their difference in each case.
 
-They are reported and never judged: only the gate decides.
+The differences are only reported. The gate alone turns differences into a verdict.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from encheck.verdict import MIN_CLUSTERS
 
 @dataclass(frozen=True)
 class CaseDifference:
-    """One case under two models, on the `n` items that both scored.
+    """A case under two models, on the `n` items that both models scored.
 
-    `before` and `after` are the metric `figure` under the first and the other model, `difference` their
-    difference with its 95% interval over `clusters`. `lost` and `gained` are ids of items that flipped. `beats_chance`
-    says whether the other model is shown to beat guessing: if not, a rise is no evidence.
+    `before` and `after` are the value of `figure` under the first and the other model. `difference` is after - before,
+    with its 95% interval over `clusters`. `lost` and `gained` are the ids of items that the other model no longer wins,
+    or newly wins. `beats_chance` says whether the other model is shown to beat guessing; without that, a rise is no
+    evidence.
     """
 
     case: str
@@ -49,12 +50,14 @@ class CaseDifference:
 
     @builtins.property
     def is_clear(self) -> bool:
-        """Whether the interval excludes zero, has enough clusters, and is evidence."""
+        """Whether the interval excludes zero, rests on enough clusters, and counts as evidence."""
         return self._leaves_zero_out and not self.is_no_evidence
 
     @builtins.property
     def is_no_evidence(self) -> bool:
-        """Whether the figure certainly rose but the model does not beat guessing: damage can also raise it."""
+        """Whether the figure certainly rose although the model does not beat guessing. Damage can also raise such a
+        figure.
+        """
         return self._leaves_zero_out and self.low > 0 and not self.beats_chance
 
     @builtins.property
@@ -63,12 +66,12 @@ class CaseDifference:
 
     @builtins.property
     def is_small(self) -> bool:
-        """Whether there are too few clusters, as for a verdict."""
+        """Whether the case has too few clusters for a verdict."""
         return self.clusters < MIN_CLUSTERS
 
 
 def has_item_flips(d: CaseDifference) -> bool:
-    """Whether single items of a case are won or lost."""
+    """Return whether the case judges each item as won or lost."""
     metric = find_metric(d.figure)
     return metric.kind == "rate" and metric.unit == "item"
 
@@ -76,9 +79,10 @@ def has_item_flips(d: CaseDifference) -> bool:
 def case_differences(
     first: ModelScores, other: ModelScores, *, epsilons: Mapping[str, float] = MappingProxyType({})
 ) -> list[CaseDifference]:
-    """A `Difference` for every case in which both sides scored at least two of the same items.
+    """Return a `CaseDifference` for every case in which both models scored at least two of the same items.
 
-    An item is won by more than the `epsilons` of its case. Leaves out cases with only a figure of the whole set.
+    A model wins an item if its margin exceeds the case's value in `epsilons`. Cases whose only figure is computed from
+    the whole data set are left out.
     """
     found = []
     for case, table in first.tables.items():
@@ -93,7 +97,7 @@ def case_differences(
 
 
 def common_tables(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, CaseScores]]:
-    """Each model's tables, reduced to the cases and items (id and texts) that all models have."""
+    """Return each model's tables, cut to the cases and items (id and texts) that all models have."""
     cases = [case for case in several[0] if all(case in tables for tables in several)]
     found: list[dict[str, CaseScores]] = [{} for _ in several]
     for case in cases:

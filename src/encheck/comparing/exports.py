@@ -1,7 +1,8 @@
-"""A comparison for other tools: JSON, a tidy CSV, a LaTeX table, and the BibTeX of its sources.
+"""Write a comparison for other tools: JSON, a tidy CSV, a LaTeX table, and the BibTeX of its sources.
 
-Sources are declared once: with the check (`@claim(source=...)`), in the data set's `CITATION`, in the first sentence of
-the generator's file. `references.bib` has the entries; `declared` in each lists the words that declarations use for it.
+Each source is declared in one place: with the check (`@claim(source=...)`), in the data set's `CITATION`, or in the
+first sentence of the generator's file. `references.bib` has the BibTeX entries. An entry's field `declared` lists the
+words by which declarations refer to it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasc
 
 @dataclass(frozen=True, slots=True)
 class BibEntry:
-    """One entry: its key, its BibTeX, and the words that declarations use for it."""
+    """A BibTeX entry with its key, and the words by which declarations refer to it."""
 
     key: str
     text: str
@@ -54,7 +55,7 @@ class BibEntry:
 
 
 def escape_latex(text: str) -> str:
-    r"""Text escaped for LaTeX: no commands, arguments or comments.
+    r"""Return text escaped for LaTeX: no commands, arguments or comments.
 
     >>> escape_latex("50% of a_b {x} \\y [z]")
     '50\\% of a\\_b \\{x\\} \\textbackslash{}y {[}z{]}'
@@ -65,7 +66,7 @@ def escape_latex(text: str) -> str:
 
 @cache
 def bibliography_entries() -> Mapping[str, BibEntry]:
-    """The entries of `references.bib` by key, without `declared`."""
+    """Return the entries of `references.bib` by key, without `declared`."""
     text = (resources.files("encheck.comparing") / "references.bib").read_text("utf-8")
     found = {}
     for match in _ENTRY_PATTERN.finditer(text):
@@ -77,7 +78,9 @@ def bibliography_entries() -> Mapping[str, BibEntry]:
 
 
 def entries_of_source(source: str) -> list[BibEntry]:
-    """The entries that a declaration names; encheck's own for a page of its docs, a new entry for an unknown source.
+    """Return the entries that a declaration names.
+
+    A page of encheck's docs gives encheck's own entry. An unknown source gives a new entry.
 
     >>> [one.key for one in entries_of_source("Radovanovic et al. 2010; Ethayarajh 2019")]
     ['ethayarajh2019', 'radovanovic2010']
@@ -92,7 +95,7 @@ def entries_of_source(source: str) -> list[BibEntry]:
 
 
 def encheck_entry(year: str = "") -> BibEntry:
-    """The entry of this version of encheck, with the year of use, and its address if it has one."""
+    """Return the entry of this version of encheck, with the year of use and, if encheck has one, its address."""
     about = metadata.metadata("encheck")
     lines = ["author = {{The encheck authors}}", "title = {encheck: behavioural tests for sentence encoders}",
              f"note = {{Version {metadata.version('encheck')}}}"]  # fmt: skip
@@ -102,7 +105,7 @@ def encheck_entry(year: str = "") -> BibEntry:
 
 
 def model_entries(model: ComparedModel) -> list[BibEntry]:
-    """The entries for a model: the declared ones, else one of its name, address, revision and year of use."""
+    """Return the entries that the model declares, otherwise one with its name, address, revision and year of use."""
     source = model.about.name if model.about else ""
     if known := [one for one in bibliography_entries().values() if source in one.declared]:
         return known
@@ -127,9 +130,10 @@ def _bibtex_entry(kind: str, key: str, lines: Sequence[str]) -> str:
 
 
 def sources_of_line(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
-    """The sources of a line of the matrix, by key: its check's source, its data, and the generators of its items.
+    """Return the BibTeX entries of a line of the matrix by key: of its check, its data, and the generators of its
+    items.
 
-    The items are those of the first model with any; a generator's sources are those in its file.
+    The items are those of the first model that has any. A generator's sources are those in its file.
     """
     sources, kind = [line.source], re.split(r"[@:]", line.data)[0]
     if kind in OWN_DATA:
@@ -147,14 +151,14 @@ def sources_of_line(found: ModelComparison, line: PropertyLine) -> list[BibEntry
 
 @cache
 def _generator_summaries() -> Mapping[str, str]:
-    """The first paragraph of each generator's file."""
+    """Return the first paragraph of each generator's file."""
     found = [m.name for m in pkgutil.iter_modules(encheck.generators.__path__)]
     modules = {name: importlib.import_module(f"encheck.generators.{name}") for name in found}
     return {name: " ".join((module.__doc__ or "").split("\n\n")[0].split()) for name, module in modules.items()}
 
 
 def bibtex(found: ModelComparison) -> str:
-    """Every entry that the table cites, each once: data, checks, generators, models, and encheck's own."""
+    """Return each entry that the table cites once: data, checks, generators, models, and encheck itself."""
     cited = {one.key: one for line in found.matrix for one in sources_of_line(found, line)}
     cited |= {one.key: one for model in found.models for one in model_entries(model)}
     cited |= {OWN: encheck_entry(found.first.started[:4])}
@@ -170,9 +174,9 @@ SMALL = "{{\\scriptsize {}}}"
 
 
 def display_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str, str]:
-    """The name of each model in a table or picture: its full name, or the one in `given` ("sbert=MiniLM").
+    """Return the name of each model in a table or picture: its full name, or the name in `given` ("sbert=MiniLM").
 
-    UsageError for an unknown name.
+    Raise UsageError if `given` names an unknown model.
     """
     names = {model.name: model.own_name for model in found.models}
     for name, full in names.items():  # several runs of one model keep their distinct names
@@ -189,9 +193,10 @@ def display_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str
 def latex_table(
     found: ModelComparison, *, cite: bool = False, names: Sequence[str] = (), pairs: Pairs = "reference"
 ) -> str:
-    """The table, for `booktabs`, and `graphicx` if it is scaled; with `cite` each property and model cites sources.
+    """Return a LaTeX table for `booktabs`, and for `graphicx` if it is scaled. With `cite`, properties and models have
+    citations.
 
-    `names` as for `display_names`. With `pairs` "all" a second table (`longtable`) has every two models.
+    `names` is as for `display_names`. With `pairs="all"`, a second table (`longtable`) compares every two models.
     """
     called, is_wide = display_names(found, names), len(found.models) > MOST_NARROW
     kind, packages = "table*" if is_wide else "table", ["booktabs"]
@@ -224,14 +229,14 @@ def _citation(some: Sequence[BibEntry]) -> str:
 
 
 def _latex_figure(metric: str, value: float) -> str:
-    """A figure without its percent sign: the caption gives the unit."""
+    """Return a figure without a percent sign, because the caption gives the unit."""
     return escape_latex(
         format_figure(metric, value).removesuffix("%").replace("under 1%", "<1").replace("over 99%", ">99")
     )
 
 
 def _latex_cell(metric: str, one: PropertyCell | None) -> str:
-    """Figure and sign, then in small type the interval, the adjusted rate, and p."""
+    """Return the figure and its sign, followed in small type by the interval, the adjusted rate and p."""
     if one is None:
         return "--"
     small = [f"{{[}}{format_interval(metric, one.low, one.high).replace(' to ', ', ')}{{]}}"]
@@ -245,7 +250,7 @@ def _latex_p(p: float) -> str:
 
 
 def _latex_pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
-    """The table of every two models, one line per property and pair."""
+    """Yield the lines of the table that compares every two models, one line per property and pair."""
     titles = {(line.data, line.property): line.title for line in found.matrix}
     yield r"{\footnotesize\setlength{\tabcolsep}{2pt}"
     yield r"\begin{longtable}{llrrr}"
@@ -267,7 +272,7 @@ def _latex_pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Ite
 
 
 def _latex_caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
-    """Metric, data with their edition, seed, n, and the meaning of the signs."""
+    """Return the caption: metric, data and their edition, seed, n, and what the signs mean."""
     by = f"encheck{_citation([encheck_entry()]) if cite else ''} {escape_latex(metadata.version('encheck'))}"
     data = dict.fromkeys(line.data for line in found.matrix)
     told = []
@@ -297,10 +302,10 @@ def _latex_caption(found: ModelComparison, called: Mapping[str, str], *, cite: b
 
 @dataclass(frozen=True, slots=True)
 class TidyRow:
-    """A figure of a model with its 95% interval from `low` to `high`; `chance` is None if unknown.
+    """A model's figure with its 95% interval from `low` to `high`. `chance` is None if unknown.
 
-    The last four are set for the main figure of a property: its difference from the reference on the same
-    items, and the verdict of the matrix.
+    The last four fields are set only for the main figure of a property. They give its difference from the reference on
+    the same items, and the verdict of the matrix.
     """
 
     model: str
@@ -327,7 +332,7 @@ COLUMNS = tuple(one.name for one in fields(TidyRow))
 
 
 def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
-    """Every figure of the models: one row per model, case and figure."""
+    """Yield one row per model, case and figure."""
     cells = {
         (model.name, line.data, line.check, line.level, line.figure): cell
         for line in found.matrix
@@ -356,7 +361,7 @@ def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
 
 
 def tidy_csv(found: ModelComparison) -> str:
-    """The rows as CSV with a header."""
+    """Return the rows as CSV with a header."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS)
     writer.writeheader()
@@ -365,7 +370,7 @@ def tidy_csv(found: ModelComparison) -> str:
 
 
 def write_comparison_json(path: Path, found: ModelComparison) -> None:
-    """Write the differences as JSON for other tools; UsageError if writing fails."""
+    """Write the differences as JSON for other tools. Raise UsageError if writing fails."""
     differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
     matrix = [
         asdict(line)

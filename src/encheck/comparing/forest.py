@@ -1,4 +1,4 @@
-"""Differences from the reference as one forest plot per model, with the interval of each property."""
+"""Draw one forest plot per model: each property's difference from the reference, with its interval."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DRAWN: Mapping[Compared, tuple[str, str]] = {  # colour (safe for colour-blind r
 
 @dataclass(frozen=True, slots=True)
 class ForestBar:
-    """One property: the ends of the interval and the difference in pixels, and all in words."""
+    """A property's difference from the reference and the ends of its interval, in pixels, with a description."""
 
     label: str
     low: float
@@ -35,7 +35,7 @@ class ForestBar:
 
 @dataclass(frozen=True, slots=True)
 class ForestPanel:
-    """One model's bars; `ticks` are (pixels, label)."""
+    """A model's bars. `ticks` are (pixels, label)."""
 
     model: str
     bars: Sequence[ForestBar]
@@ -48,7 +48,7 @@ class ForestPanel:
 
 
 def forest_panels(found: ModelComparison) -> list[ForestPanel]:
-    """One panel for each other model with a paired difference, all on the same scale."""
+    """Return one panel for each model with a paired difference from the reference. All panels share one scale."""
     changes = [c.change for line in found.matrix for c in line.cells if c and c.change]
     if not changes:
         return []
@@ -77,9 +77,9 @@ def _bar_position(value: float, limit: float) -> float:
 
 
 def write_forest_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
-    """Write the differences from the reference as a picture, one panel per model, as SVG or PDF by the file's ending.
+    """Write the differences from the reference as SVG or PDF, by the file's ending, with one panel per model.
 
-    UsageError for any other ending, without matplotlib, and if nothing is paired.
+    Raise UsageError for any other ending, if matplotlib is missing, or if nothing is paired.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"--figure={path} should end in {' or '.join(ENDINGS)}")

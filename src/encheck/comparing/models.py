@@ -27,13 +27,13 @@ Run = tuple[str, str, RunFile, Items]  # folder name, model label, results, item
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """One model of one run: its name here, its scores, rows and items, the data's fingerprints and editions, and the
-    declarations of its checks.
+    """A model of one run, with its scores, rows and items, the data's fingerprints and editions, and its checks'
+    declarations.
 
-    `headlines` has the main row of each (data, property). `run` is the folder's name, `started` when
-    the run began, in ISO 8601. `look` describes a first look, and is empty for a whole run. `about` is
-    the run's entry of the model, `seed` the run's seed. `full_name` puts the last part of the model's own name before
-    `name`, if they differ.
+    `name` is its name in the comparison. `full_name` adds the last part of the model's own name, if that differs.
+    `headlines` has the main row of each (data, property). `run` is the name of the run's directory, `started` its start
+    in ISO 8601, and `seed` its seed. `look` describes a first look; "" for a complete run. `about` is the model's entry
+    in the run's results.
     """
 
     name: str
@@ -54,15 +54,15 @@ class ComparedModel:
 
     @property
     def own_name(self) -> str:
-        """The source of the model, without its folders if it is a path; its name here if it is in memory."""
+        """The model's source, without directories if it is a path. For a model in memory, its name here."""
         source = self.about.name if self.about else ""
         return source if re.fullmatch(HUB_ID, source) else Path(source.rpartition(":")[2]).name or self.name
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[ComparedModel]:
-    """Every model of the runs in the given order, the `reference` first; merges runs of one model and setting.
+    """Return the models of all runs in the given order, starting with `reference`. Merge runs of one model and setting.
 
-    UsageError for too few or too many models, a run without items, runs of one model that disagree, and a missing
+    Raise UsageError for too few or too many models, a run without items, runs of one model that disagree, or an unknown
     reference.
     """
     found: list[Run] = []
@@ -81,7 +81,7 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
 
 
 def _merge_runs(found: Sequence[Run]) -> list[Run]:
-    """The runs, with whole runs of one fingerprint, label and setting merged."""
+    """Return the runs, after merging complete runs that have the same model fingerprint, label and settings."""
     merged: dict[Any, Run] = {}
     for place, label, results, items in found:
         (about,) = (m for m in results.models if m.label == label)
@@ -94,7 +94,7 @@ def _merge_runs(found: Sequence[Run]) -> list[Run]:
 
 
 def _join_runs(first: Run, place: str, results: RunFile, items: Items) -> Run:
-    """Join two runs of the same model; UsageError if a shared figure differs."""
+    """Join two runs of the same model. Raise UsageError if they disagree on a figure."""
     there, label, known, kept = first
     data = {d.name: d for d in known.data}
     rows = {row.id: row for row in known.checks}
@@ -119,14 +119,14 @@ def _join_runs(first: Run, place: str, results: RunFile, items: Items) -> Run:
 
 
 def models_in_command_order(results: RunFile) -> list[ModelEntry]:
-    """The models of a run in the order of its command: the first is the reference."""
+    """Return a run's models in the order of its command line. The first is the reference."""
     named = results.run.settings.models
     labels = [Path(one).name for one in named]
     return sorted(results.models, key=lambda m: labels.index(m.label) if m.label in labels else len(named))
 
 
 def read_run(folder: Path) -> tuple[RunFile, Items]:
-    """The results and items of a run; UsageError if it has none."""
+    """Return the results and items of a run. Raise UsageError if it has no items."""
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
@@ -134,7 +134,10 @@ def read_run(folder: Path) -> tuple[RunFile, Items]:
 
 
 def compared_model(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> ComparedModel:
-    """One model of a run, called `name`; leaves out cases measured in shards, whose items are a sample."""
+    """Return a model of a run under the name `name`.
+
+    Cases measured in shards are left out, because the run stored only a sample of their items.
+    """
     if sampled := measured_in_shards(results, items):
         said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
         log.warning(said, name, len(sampled))
@@ -155,7 +158,10 @@ def compared_model(name: str, label: str, results: RunFile, items: Items, *, fol
 
 
 def _with_reference_first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedModel]:
-    """The models with this one moved to the front: by its name here, else by a label or run that is unique."""
+    """Return the models with the reference moved to the front.
+
+    `reference` is a model's name in the comparison, or a label or run that identifies exactly one model.
+    """
     for names in ([m.name for m in models], [m.label for m in models], [m.run for m in models]):
         if names.count(reference) == 1:
             place = names.index(reference)
@@ -164,7 +170,7 @@ def _with_reference_first(reference: str, models: Sequence[ComparedModel]) -> li
 
 
 def distinct_names(models: Sequence[tuple[str, str]]) -> list[str]:
-    """A name for each (run, model): the model, with its run if two share it.
+    """Return a distinct name for each (run, model): the model, followed by its run if several runs have that model.
 
     >>> distinct_names([("a", "m"), ("b", "m"), ("b", "n")])
     ['m (a)', 'm (b)', 'n']

@@ -1,4 +1,4 @@
-"""compare.html: models side by side on one page."""
+"""compare.html: all models side by side on one page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DILEMMA = "A high benchmark score does not mean that a model behaves well: the d
 
 @dataclass(frozen=True, slots=True)
 class CaseRows:
-    """One case with a row per model: name, figure, and difference from the reference (None for the reference)."""
+    """A case with a row per model: name, figure, and difference from the reference (None for the reference itself)."""
 
     check: str
     level: str
@@ -47,7 +47,7 @@ class CaseRows:
 
 @dataclass(frozen=True, slots=True)
 class ItemScores:
-    """The similarities of an item under a model; None if it lacks the text."""
+    """A model's similarities for an item. None for a text that the item lacks."""
 
     model: str
     near: float | None
@@ -56,7 +56,7 @@ class ItemScores:
 
 @dataclass(frozen=True, slots=True)
 class MarkedTexts:
-    """The texts of an item, the variants in pieces that mark the edits."""
+    """An item's texts. The variants are in pieces that mark the edits."""
 
     source: str
     near: Sequence[tuple[str, str]]
@@ -75,7 +75,7 @@ class FlipCard:
 
 @dataclass(frozen=True, slots=True)
 class WrongAlone:
-    """The items that only one model gets wrong: their number, `by` property, and the worst of each."""
+    """The items that only one model gets wrong: how many, how many `by` property, and the worst of each property."""
 
     model: str
     count: int
@@ -84,7 +84,7 @@ class WrongAlone:
 
 
 def render_comparison(found: ModelComparison) -> str:
-    """The page: the matrix, the checks of each property, the pictures, and the flips."""
+    """Return the HTML page with the matrix, the checks of each property, the pictures, and the flips."""
     ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_property_names(found)))}
     several = len({line.data for line in found.matrix}) > 1
     groups = [
@@ -122,7 +122,9 @@ def render_comparison(found: ModelComparison) -> str:
 
 
 def comparison_banner(found: ModelComparison) -> VerdictBanner:
-    """The number of properties in which each model, or the best of many, is better or worse than the reference."""
+    """Return how many properties are better or worse than the reference's, for each model or, if there are many, for
+    the best.
+    """
     every = list(count_verdicts(found.matrix, found.models))
     first = found.first.name
     of = f"{len(found.matrix)} {'property' if len(found.matrix) == 1 else 'properties'}"
@@ -144,7 +146,10 @@ def comparison_banner(found: ModelComparison) -> VerdictBanner:
 
 
 def _health_lines(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLine]]]:
-    """Each model's figure in each check of the embedding space, without a sign: they are not computed from items."""
+    """Return each model's figures in the checks of the embedding space.
+
+    They have no sign, because they are not computed from items and cannot be paired.
+    """
     rows: dict[tuple[str, str], Result] = {}
     for model in models:
         for row in model.rows:
@@ -169,13 +174,13 @@ def _health_lines(models: Sequence[ComparedModel]) -> list[tuple[str, list[Prope
 
 
 def _property_names(found: ModelComparison) -> Iterator[str]:
-    """The properties, those of the matrix first."""
+    """Yield all properties, starting with those of the matrix."""
     yield from (line.property for line in found.matrix)
     yield from (d.property for some in found.differences.values() for d in some)
 
 
 def _cases_by_property(found: ModelComparison) -> dict[str, list[CaseRows]]:
-    """The cases of each property, in the order of the page."""
+    """Return the cases of each property, in the order in which the page shows them."""
     cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(found)}
     first = {d.case: d for some in found.differences.values() for d in some}
     by_case = {name: {d.case: d for d in some} for name, some in found.differences.items()}
@@ -188,7 +193,7 @@ def _cases_by_property(found: ModelComparison) -> dict[str, list[CaseRows]]:
 
 
 def _metric_label(figure: str) -> str:
-    """A metric in words; its name if encheck does not know it."""
+    """Return a metric's plain name, or its id if encheck does not know the metric."""
     try:
         return find_metric(figure).label or claim_sentence(figure)
     except UsageError:
@@ -196,14 +201,14 @@ def _metric_label(figure: str) -> str:
 
 
 def _difference_class(d: CaseDifference) -> str:
-    """Whether a single difference is better or worse; empty if it is not clear."""
+    """Return the CSS class that marks a difference as better or worse, or "" if it is not clear."""
     if not d.is_clear or not is_higher_better(d.figure):
         return ""
     return "better" if d.difference > 0 else "worse"
 
 
 def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | None:
-    """The items that only this model gets wrong: their number, and the worst of each property."""
+    """Return the items that only this model gets wrong, with the worst of each property, or None if there are none."""
     mine = [flip for flip in found.flips if flip.alone == model.name]
     if not mine:
         return None
@@ -217,7 +222,9 @@ def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | N
 
 
 def _flip_card(found: ModelComparison, flip: Flip) -> FlipCard:
-    """Return an item with its edits marked, and its similarities under a model that is wrong and one that is right."""
+    """Return an item with its edits marked, and its similarities under a model that gets it wrong and one that gets it
+    right.
+    """
     models = {m.name: m for m in found.models}
     scored = []
     for model in (models[flip.wrong[0]], models[flip.right[0]]):

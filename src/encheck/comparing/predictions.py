@@ -1,9 +1,9 @@
-"""Score a prediction file from a different system: the figures of Tables 6 to 8 of Peinelt et al. 2019.
+"""Score another system's prediction file: the figures of Tables 6 to 8 of Peinelt et al. 2019.
 
-A table with a header (CSV, TSV, JSON Lines, JSON or Parquet) has one row per pair in the order of the data, with a
-column `prediction` (1 or 0), `score`, or both. A run has no header, fields divided by tabs or blanks, and is matched by
-its ids: SemEval's task 3 has question id, candidate id, rank (not used), score, true or false; TREC has query id, Q0,
-document id, rank (not used), score, name of the run.
+The file is a table or a ranking run. A table has a header (CSV, TSV, JSON Lines, JSON or Parquet), one row per pair in
+the order of the data, and a column `prediction` (1 or 0), `score`, or both. A ranking run has no header, its fields are
+divided by tabs or blanks, and its ids match it to the data. SemEval's task 3 has question id, candidate id, rank,
+score, true or false. TREC has query id, Q0, document id, rank, score, name of the run. Ranks are ignored.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ STRICT = BadRows(remedy="Fix the row: every pair needs its prediction")
 
 @dataclass(frozen=True)
 class Predictions:
-    """The predictions of a system by row, shape [n]; None for columns that the file lacks.
+    """A system's predictions, one per row, shape [n]. None for a column that the file lacks.
 
-    `keys` are "question id/candidate id", or empty if rows are matched by order.
+    `keys` are "question id/candidate id"; empty if the order of the rows matches them to the data.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class Predictions:
 
 
 def read_predictions(path: Path) -> Predictions:
-    """The predictions in a file; DataError names the file and line of an error."""
+    """Return the predictions in a file. DataError names the file and line of an error."""
     if file_ending(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
         lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
         if not lines:
@@ -134,10 +134,10 @@ def _checked_score(value: object) -> float:
 def align_predictions(
     predictions: Predictions, pairs: Sequence[SentencePair], *, split: str | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(indices of the predicted pairs, indices of their predictions), in the order of the pairs.
+    """Return the indices of the predicted pairs and the indices of their predictions, in the order of the pairs.
 
-    With ids, the splits that the ids name must be complete; by order, all pairs or those of `split`. DataError
-    says how many are missing or too many.
+    With ids, every split that the ids mention must be complete. Without, the file must cover all pairs or those of
+    `split`. DataError says how many predictions are missing or superfluous.
     """
     chosen = np.array([i for i, p in enumerate(pairs) if split is None or p.split == split], np.intp)
     if not len(chosen):
@@ -167,14 +167,14 @@ def _align_by_ids(
         example = f"; the first is {(missing or extra)[0]}" if missing or extra else ""
         raise DataError(
             f"{predictions.path}: {len(extra)} of {len(row_of)} predictions match no pair of the data, and "
-            f"{len(missing)} of {len(keys)} pairs have none{example}. A run has its whole subtask, each candidate once"
+            f"{len(missing)} of {len(keys)} pairs have none{example}. A run has each candidate of its subtask once"
         )
     return chosen, np.array([row_of[key] for key in keys], np.intp)
 
 
 @dataclass(frozen=True)
 class ScoredPredictions:
-    """The figures of a prediction file; `baselines` maps a figure to those of constant and random predictions."""
+    """The figures of a prediction file. `baselines` maps a figure to its values for constant and random predictions."""
 
     cases: PredictedPairs
     figures: tuple[Estimate, ...]
@@ -191,10 +191,11 @@ def score_predictions(
     scope: Scope = "split",
     seed: int = 0,
 ) -> ScoredPredictions:
-    """Figures of the predictions on the data's labelled pairs.
+    """Compute the figures of the predictions on the data's labelled pairs.
 
-    `threshold` turns the file's scores into predictions and overrides the file's own. If it has none and no threshold
-    is given, one is chosen as the checks do: the best F1 on the other folds of ten that keep clusters whole.
+    `threshold` turns scores into predictions and replaces the file's own predictions. If the file has none and no
+    threshold is given, each fold is classified with the threshold of best F1 on the other nine; folds keep clusters
+    whole, as in the checks.
     """
     at, rows = align_predictions(predictions, dataset.pairs, split=split)
     labelled = np.array([dataset.pairs[i].label is not None for i in at], bool)
@@ -221,7 +222,7 @@ def _predicted_labels(
 ) -> tuple[NDArray[np.float64], dict[str, float | str]]:
     if threshold is not None:
         if predictions.scores is None:
-            raise DataError(f"{predictions.path} has no column score, so --threshold {threshold:g} has nothing to cut")
+            raise DataError(f"{predictions.path} has no column score, so --threshold {threshold:g} does not apply")
         return (scores.values >= threshold).astype(float), {"threshold": threshold}
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}
@@ -246,7 +247,7 @@ def _prediction_figures(cases: PredictedPairs, *, ranked: bool) -> Iterator[Esti
 
 
 def _baseline_figures(cases: PredictedPairs, metric: str) -> dict[str, float]:
-    """The figures of always 1, always 0 and a coin; for rankings, those of a random order."""
+    """Return the figures of always predicting 1, always 0, and tossing a coin; for rankings, of a random order."""
     if metric == "auc_n":
         return {"random": 0.5}
     if metric == "map":
@@ -260,7 +261,7 @@ def _baseline_figures(cases: PredictedPairs, metric: str) -> dict[str, float]:
 
 
 def random_average_precision(candidates: int, relevant: int, *, depth: int = 10) -> float:
-    """The expectation of `average_precision` in random order, over how many of the `depth` best are relevant.
+    """Return the expected `average_precision` of a random order, for a ranking cut at `depth`.
 
     >>> random_average_precision(2, 1)
     0.75
@@ -275,7 +276,7 @@ def random_average_precision(candidates: int, relevant: int, *, depth: int = 10)
 
 
 def prediction_lines(scored: ScoredPredictions) -> Iterator[str]:
-    """The table, line by line."""
+    """Yield the lines of the table."""
     cells = ", ".join(f"{name} {count}" for name, count in scored.cases.difficulty.counts.items())
     yield f"{len(scored.cases.predicted)} pairs ({cells}), {scored.cases.predicted.mean():.1%} predicted positive"
     if scored.excluded:
@@ -293,9 +294,9 @@ def prediction_lines(scored: ScoredPredictions) -> Iterator[str]:
 
 
 def write_scored_predictions(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
-    """Write the figures to a JSON file, with the cells' sizes and the medians; UsageError if writing fails.
+    """Write the figures as JSON, with the counts behind them and the medians. Missing figures are null.
 
-    Missing figures are null.
+    Raise UsageError if writing fails.
     """
     difficulty = scored.cases.difficulty
     figures = {}

@@ -1,7 +1,7 @@
-"""Mean and standard error of each figure over checkpoints that, as far as can be checked, differ only in their seed.
+"""Compute each figure's mean and standard error over checkpoints that appear to differ only in their seed.
 
-How papers report fine-tuning (RISE; "Predicate-Argument Based Bi-Encoder ..."): the spread over seeds, which no
-interval of a single checkpoint can show.
+Papers report fine-tuning this way (RISE; "Predicate-Argument Based Bi-Encoder ..."), because no interval of a single
+checkpoint can show the spread over seeds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ITS_OWN = ("vectors",)  # fields of a model's entry that differ between seeds or
 
 @dataclass(frozen=True)
 class SeedSpread:
-    """One figure over `k` checkpoints: mean, its standard error (sample deviation / root k), least, greatest."""
+    """A figure over `k` checkpoints: its mean, standard error (sample deviation / root k), minimum and maximum."""
 
     check: str
     level: str
@@ -42,18 +42,19 @@ class SeedSpread:
 
 @dataclass(frozen=True)
 class SeedComparison:
-    """The spread of each figure, and the seed noise of the gate rows; None if no row gives it."""
+    """The spread of each figure, and the seed noise of gate rows. `noise` is None if no gate row can be computed."""
 
     spreads: tuple[SeedSpread, ...]
     noise: Noise | None = None
 
 
 def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedComparison:
-    """Every figure that decides (or all of them) over all models of the runs.
+    """Compute the spread over all models of the runs, for every figure that decides or, with `everything`, for every
+    figure.
 
-    UsageError for fewer than two models, a repeated model, different data under one name, and models that
-    are not seeds of one training: a different kind, architecture or use, the same weights, or
-    gate rows that drift in one direction.
+    Raise UsageError for fewer than two models, a repeated model, or different data under one name. Also raise it for
+    models that are not seeds of one training: they differ in kind, architecture or use, have the same weights, or their
+    gate rows drift in one direction.
     """
     values: dict[tuple[str, str, str, str], dict[str, tuple[float, str]]] = {}
     runs = [(folder, read_results(folder)) for folder in folders]
@@ -93,7 +94,7 @@ def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedC
 
 @dataclass(frozen=True)
 class _Checkpoint:
-    """One checkpoint, measured in one run or several; `design` has the fields that all seeds of one training share."""
+    """A checkpoint, measured in one or more runs. `design` has the fields that all seeds of one training share."""
 
     place: str
     weights: str | None
@@ -102,7 +103,7 @@ class _Checkpoint:
 
 
 def _read_checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
-    """The models of the runs, each once; UsageError for a run without items."""
+    """Return each model of the runs once. Raise UsageError for a run without items."""
     found: dict[str, _Checkpoint] = {}
     for folder, results in runs:
         items = read_items(folder)
@@ -128,7 +129,7 @@ def _read_checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]
 
 
 def _refuse_another_training(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
-    """UsageError for a checkpoint that cannot be a further seed of the same training."""
+    """Raise UsageError if `one` cannot be another seed of the same training as `known`."""
     first = known[0]
     for name in sorted({*first.design, *one.design}):
         mine, theirs = one.design.get(name), first.design.get(name)
@@ -145,7 +146,7 @@ def _refuse_another_training(one: _Checkpoint, known: Sequence[_Checkpoint]) -> 
 
 
 def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
-    """UsageError if two runs use one name for different data."""
+    """Raise UsageError if two runs use one name for different data."""
     known: dict[str, tuple[str, Path]] = {}
     for folder, results in runs:
         for data in results.data:
@@ -158,7 +159,7 @@ def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
 
 
 def seed_lines(found: SeedComparison) -> Iterator[str]:
-    """The table on the terminal, with a warning if the models differ by more than seeds should."""
+    """Yield the lines of the table, and a warning if the models differ more than seeds should."""
     head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
         (claim_sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",

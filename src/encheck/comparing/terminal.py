@@ -1,4 +1,4 @@
-"""A comparison on the terminal."""
+"""Show a comparison on the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ MAX_HEAD = 12  # characters of a model's name above its column; longer names are
 
 
 def comparison_lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
-    """The matrix, its summary, and the flipped items; with `everything` each check of every model."""
+    """Yield the lines of the matrix, its summary, and the flips. With `everything`, also list each check of every
+    model.
+    """
     yield from found.looks
     if found.matrix:
         yield from _matrix_lines(found)
@@ -78,7 +80,7 @@ def _matrix_lines(found: ModelComparison) -> Iterator[str]:
 
 
 def _cell_words(one: PropertyCell | None) -> str:
-    """A figure with its sign, then the adjusted rate."""
+    """Return a figure with its sign, followed by the adjusted rate."""
     if one is None:
         return "-"
     adjusted = "" if one.adjusted is None else f" ({percent(one.adjusted)})"
@@ -86,7 +88,7 @@ def _cell_words(one: PropertyCell | None) -> str:
 
 
 def _properties_with_verdict(found: ModelComparison, model: str, said: Compared) -> str:
-    """The names of a model's properties with this verdict, in brackets; empty if there are none."""
+    """Return the names of a model's properties with this verdict in brackets, or "" if there are none."""
     some = [
         line.title
         for line in found.matrix
@@ -97,7 +99,7 @@ def _properties_with_verdict(found: ModelComparison, model: str, said: Compared)
 
 
 def _check_lines(found: ModelComparison) -> Iterator[str]:
-    """A table of every check for each further model."""
+    """Yield a table of all checks for each model other than the reference."""
     for name, differences in found.differences.items():
         if not differences:
             continue

@@ -1,7 +1,7 @@
-"""Whether two sets of text look alike: overlap within pairs, repetition, vocabulary, length, at equal sizes.
+"""Measure whether two sets of text look alike: overlap within pairs, repetition, vocabulary and length, at equal sizes.
 
-BLEU is that of Papineni et al. 2002, corpus-wide and without smoothing; Distinct-N that of Li et al. 2016; Self-BLEU
-that of Zhu et al. 2018, with their smoothing (method 1 of Chen and Cherry 2014); the Zipf coefficient that of Holtzman
+BLEU follows Papineni et al. 2002: corpus-wide and without smoothing. Distinct-N follows Li et al. 2016. Self-BLEU
+follows Zhu et al. 2018, with their smoothing (method 1 of Chen and Cherry 2014). The Zipf coefficient follows Holtzman
 et al. 2020, over the 5,000 most frequent tokens. Tokens are lower-cased runs of word characters or of punctuation.
 """
 
@@ -37,9 +37,9 @@ IN_PERCENT = ("BLEU", "Jaccard", "Distinct", "Self-BLEU")
 
 @dataclass(frozen=True, slots=True)
 class TextMeasure:
-    """One figure of both sets; `low` and `high` are a 95% interval of the difference, first minus second.
+    """A figure of both sets. `low` and `high` are the 95% interval of the difference, first minus second.
 
-    `differs`: the difference is certain at 5% for all measures together (Bonferroni).
+    `differs` says whether the difference is certain at 5% for all measures together (Bonferroni).
     """
 
     name: str
@@ -53,7 +53,9 @@ class TextMeasure:
 
 @dataclass(frozen=True, slots=True)
 class TextShift:
-    """A comparison of two sets of text: the texts, tokens and pairs measured per set, and the measures."""
+    """A comparison of two sets of text: the numbers of texts, tokens and pairs that were measured per set, and the
+    measures.
+    """
 
     first: str
     second: str
@@ -71,7 +73,7 @@ class SampledText(NamedTuple):
 
 
 class JackknifeFigures(NamedTuple):
-    """Measures by name: over all texts, shape [m], and with one fold left out, shape [folds, m]."""
+    """Measures by name, computed from all texts, shape [m], and with each fold left out, shape [folds, m]."""
 
     names: tuple[str, ...]
     whole: Floats
@@ -79,16 +81,16 @@ class JackknifeFigures(NamedTuple):
 
 
 def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> TextShift:
-    """Compare equal numbers of texts and pairs of both sets, at most `texts` of each.
+    """Compare equal numbers of texts and pairs from two sets, at most `texts` from each.
 
-    Texts in a pair are similar, and so are texts in a cluster. So whole clusters are drawn from the
-    larger set until the sizes match; against a set without pairs, one side of each pair is measured.
-    Distinct-N and the Zipf coefficient fall with the number of tokens, so they use equal numbers. Measures
-    within pairs need pairs in both sets. Standard errors come from a delete-a-group jackknife over
-    clusters; the two sets count as independent.
+    The texts of a pair are similar, and so are the texts of a cluster. To reduce the larger set to the size of the
+    smaller one, whole clusters are sampled. If only one set has pairs, one text of each pair is measured. Distinct-N
+    and the Zipf coefficient fall with the number of tokens, so they use equal numbers of tokens. Measures within pairs
+    need pairs in both sets. Standard errors come from a delete-a-group jackknife over clusters and treat the two sets
+    as independent.
 
     Raises:
-        DataError: a set, or the part drawn from it, has no texts or fewer than 20 clusters.
+        DataError: a set, or the sample from it, has no texts or fewer than 20 clusters.
     """
     both = (first, second)
     is_one_side = any(not data.pairs for data in both)
@@ -121,13 +123,15 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
 
 
 def distinct_texts(data: Dataset) -> list[SampledText]:
-    """The distinct texts of a data set, each with its first cluster; DataError if there are few."""
+    """Return the distinct texts of a data set, each with the first of its clusters. Raise DataError if there are too
+    few.
+    """
     of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
     return _distinct_sample(data, chain(of_pairs, ((group.source, group.cluster) for group in data.groups)))
 
 
 def one_text_per_pair(data: Dataset, seed: int) -> list[SampledText]:
-    """Return one text of each pair, the first by hash, each with its cluster; for data without pairs, all texts."""
+    """Return one text of each pair, chosen by hash, with its cluster. For data without pairs, return all texts."""
     if not data.pairs:
         return distinct_texts(data)
     chosen = (min((pair.first, pair.second), key=lambda text: content_hash(str(seed), text)) for pair in data.pairs)
@@ -135,7 +139,7 @@ def one_text_per_pair(data: Dataset, seed: int) -> list[SampledText]:
 
 
 def _distinct_sample(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[SampledText]:
-    """Distinct texts of (text, cluster); DataError if there are few."""
+    """Return the distinct texts of (text, cluster) pairs. Raise DataError if there are too few."""
     found: dict[str, str] = {}
     for text, cluster in texts:
         found.setdefault(text, cluster)
@@ -149,7 +153,7 @@ def _distinct_sample(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[Sa
 
 
 def tokenize(text: str) -> Tokens:
-    """The lower-cased tokens of a text, with separate punctuation.
+    """Return the lower-cased tokens of a text, with separate punctuation.
 
     >>> tokenize("It's 5 p.m.")
     ('it', "'", 's', '5', 'p', '.', 'm', '.')
@@ -165,10 +169,10 @@ def _count_clusters(drawn: Sequence[SampledText]) -> int:
 
 
 def _equal_samples(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[list[SampledText]]:
-    """Equal numbers from both sides, at most `most` of each.
+    """Return equal numbers of texts from both sets, at most `most` from each.
 
-    The larger side is first cut to whole clusters (except the last), so that both are sampled equally densely:
-    a random part of a cluster has fewer similar texts than the whole cluster.
+    First cut the larger set to whole clusters (only the last may be incomplete), so that both sets are sampled equally
+    densely. A random part of a cluster would have fewer similar texts than the whole cluster.
     """
     size = min(map(len, sides))
     order = [sorted(side, key=lambda one: (content_hash(str(seed), one.cluster), one.texts)) for side in sides]
@@ -177,7 +181,9 @@ def _equal_samples(sides: Sequence[list[SampledText]], most: int, seed: int) -> 
 
 
 def _assign_folds(drawn: Sequence[SampledText], seed: int) -> Ints:
-    """The fold of each text; clusters stay whole and are dealt out in the order of their hash."""
+    """Return the fold of each text. A cluster stays in one fold, and folds get clusters in turn, in the order of their
+    hash.
+    """
     clusters = sorted({one.cluster for one in drawn}, key=lambda name: content_hash(str(seed), name))
     place = {name: i % min(FOLDS, len(clusters)) for i, name in enumerate(clusters)}
     return np.array([place[one.cluster] for one in drawn])
@@ -199,7 +205,7 @@ def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
 
 
 def _insert_mean(figures: JackknifeFigures, start: str) -> JackknifeFigures:
-    """Insert the mean of the measures whose names begin with `start` after them."""
+    """Insert the mean of the measures whose names begin with `start` after these measures."""
     at = [i for i, name in enumerate(figures.names) if name.startswith(start)]
     end = at[-1] + 1
     names = (*figures.names[:end], f"{start}N, mean", *figures.names[end:])
@@ -209,19 +215,19 @@ def _insert_mean(figures: JackknifeFigures, start: str) -> JackknifeFigures:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Tokenised texts and the fold of each, shape [n]."""
+    """Tokenised texts, and the fold of each text, shape [n]."""
 
     tokens: list[Tokens]
     folds: Ints
 
     def start(self, most: int) -> Corpus:
-        """The first texts with at most this many tokens in all, at least one text."""
+        """Return the first texts that together have at most this many tokens, but at least one text."""
         size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), most, side="right")))
         return Corpus(self.tokens[:size], self.folds[:size])
 
     @cached_property
     def grams(self) -> Mapping[int, Grams]:
-        """The n-grams of each order, from 1 to `ORDERS`."""
+        """The n-grams for each n from 1 to `ORDERS`."""
         return {n: Grams.of(self.tokens, n) for n in range(1, ORDERS + 1)}
 
     @cached_property
@@ -230,15 +236,16 @@ class Corpus:
         return np.array([len(one) for one in self.tokens])
 
     def stays(self, fold: int | None) -> NDArray[np.bool_]:
-        """Mask of the texts outside a fold, shape [n]."""
+        """Return a mask of the texts outside a fold, shape [n]."""
         return np.ones(len(self.folds), bool) if fold is None else self.folds != fold
 
 
 @dataclass(frozen=True)
 class Grams:
-    """The n-grams of one order: one entry per distinct n-gram of a text, the most repeated first.
+    """The n-grams for one n, with an entry for each distinct n-gram of each text.
 
-    Arrays of shape [entries]: `ids` of n-grams, the `texts` that contain them, `counts` in that text.
+    The arrays have shape [entries]: `ids` of the n-grams, the `texts` that contain them, and their `counts` in these
+    texts. Entries are sorted by n-gram, then by falling count.
     """
 
     ids: Ints
@@ -259,18 +266,18 @@ class Grams:
         return cls(entries[order, 0], entries[order, 1], counts[order])
 
     def left(self, stays: NDArray[np.bool_]) -> Grams:
-        """Return the entries of the texts in the mask, shape [texts]."""
+        """Return the entries whose texts are in the mask, shape [texts]."""
         there = stays[self.texts]
         return Grams(self.ids[there], self.texts[there], self.counts[there])
 
 
 def mean_length(corpus: Corpus, fold: int | None) -> Floats:
-    """Mean number of tokens per text, shape [1]."""
+    """Return the mean number of tokens per text, shape [1]."""
     return np.array([corpus.lengths[corpus.stays(fold)].mean()])
 
 
 def distinct_ngrams(corpus: Corpus, fold: int | None) -> Floats:
-    """Share of n-grams that are distinct, pooled over the texts, for orders 1 to 3; shape [3].
+    """Return the share of n-grams that are distinct, pooled over the texts, for n from 1 to 3; shape [3].
 
     >>> distinct_ngrams(Corpus([("a", "b"), ("a", "c")], np.array([0, 1])), None).round(2).tolist()
     [0.75, 1.0, nan]
@@ -280,7 +287,10 @@ def distinct_ngrams(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def zipf_exponent(corpus: Corpus, fold: int | None) -> Floats:
-    """The negative slope of log frequency over log rank for the most frequent tokens, shape [1]; NaN for one token."""
+    """Return the negative slope of log frequency over log rank for the most frequent tokens, shape [1].
+
+    The slope is NaN if there is only one distinct token.
+    """
     grams = corpus.grams[1].left(corpus.stays(fold))
     counts = np.sort(np.bincount(grams.ids, grams.counts))[::-1][:ZIPF_TYPES]
     counts = counts[counts > 0]
@@ -291,7 +301,7 @@ def zipf_exponent(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
-    """Mean smoothed BLEU-4 of each text against all others as references, shape [1]: high if texts are similar.
+    """Return the mean smoothed BLEU-4 of each text against all others, shape [1]. It is high if the texts are similar.
 
     >>> round(float(self_bleu(Corpus([tuple("abcd"), tuple("abcd"), tuple("wxyz")], np.array([0, 1, 2])), None)[0]), 2)
     0.67
@@ -309,7 +319,7 @@ def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def _clipped_counts(grams: Grams) -> Ints:
-    """The matched count of each entry's n-gram: its maximum count in any one other text."""
+    """Return the clipped count of each entry: its count, but at most the n-gram's highest count in any other text."""
     starts = np.flatnonzero(np.diff(grams.ids, prepend=-1))
     sizes = np.diff(np.append(starts, len(grams.ids)))
     is_first = np.zeros(len(grams.ids), bool)
@@ -320,7 +330,7 @@ def _clipped_counts(grams: Grams) -> Ints:
 
 
 def _brevity_penalties(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
-    """The brevity penalty of each text against the nearest length of another text, shape [n]."""
+    """Return the brevity penalty of each text, against the other text that is nearest in length, shape [n]."""
     known, counts = np.unique(tokens[stays], return_counts=True)
     penalties: dict[int, float] = {}
     for length in np.unique(tokens).tolist():
@@ -341,7 +351,10 @@ def _pair_figures(drawn: Sequence[SampledText], folds: Ints) -> JackknifeFigures
 
 
 def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
-    """The summands of the corpus figures: matches and n-grams by order, both lengths, Jaccard, one."""
+    """Return the counts from which the corpus figures are summed.
+
+    They are matches and n-grams for each n, both lengths, Jaccard overlap, and 1.
+    """
     import_nltk()
     from nltk.translate.bleu_score import modified_precision
 
@@ -353,7 +366,7 @@ def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
 
 
 def pair_measures(sums: Floats) -> Floats:
-    """BLEU-1 to 4, cumulative, and the mean Jaccard, from sums over pairs; shape [5]."""
+    """Return cumulative BLEU-1 to BLEU-4 and the mean Jaccard overlap from sums over pairs, shape [5]."""
     matches, totals = sums[:ORDERS], sums[ORDERS : 2 * ORDERS]
     spoken, wanted, jaccard, count = sums[2 * ORDERS :]
     with np.errstate(divide="ignore"):
@@ -363,7 +376,7 @@ def pair_measures(sums: Floats) -> Floats:
 
 
 def _jackknife_error(without: Floats) -> Floats:
-    """The jackknife's standard error of each measure, shape [m] (Efron and Tibshirani 1993, equation 11.5)."""
+    """Return the jackknife's standard error of each measure, shape [m] (Efron and Tibshirani 1993, equation 11.5)."""
     folds = len(without)
     error: Floats = np.sqrt((folds - 1) / folds * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
     return error
@@ -380,7 +393,7 @@ def _text_measure(name: str, first: float, second: float, error: float, freedom:
 
 
 def text_shift_lines(found: TextShift) -> Iterator[str]:
-    """Lines for the terminal: rates in percent, a star if the difference is certain."""
+    """Yield lines for the terminal. Rates are in percent, and a star marks a certain difference."""
     on_pairs = (
         f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
     )

@@ -1,5 +1,5 @@
-"""Data sets, one file each. A module with a LICENCE is a data set; its name is the value for `--data`.
+"""The data sets, one per file. A module with a LICENCE is a data set, and its name is the value for `--data`.
 
-`DATA_SETS` names several in one file. `LICENCE` is shown by `encheck data` and in the report, `FILES` describes what
-the path should hold, and `read(path, bad)` yields a `PairRow` for each labelled pair, as in the files.
+A module with `DATA_SETS` holds several data sets. `encheck data` and the report show `LICENCE`. `FILES` describes what
+the path should hold. `read(path, bad)` yields a `PairRow` for each labelled pair, in file order.
 """

@@ -1,4 +1,4 @@
-"""Groups rows into clusters, which samples and the bootstrap draw, and finds near-duplicates."""
+"""Group rows into clusters, from which samples and the bootstrap draw, and find near-duplicates."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ NEAR_DUPLICATE_OVERLAP = 0.8  # the minimum overlap of the distinct words of two
 def assign_clusters(rows: Sequence[PairRow]) -> list[str]:
     """Return the name of each row's cluster.
 
-    The data may name it. Otherwise all rows that share sentences, directly or through other rows, are one cluster.
-    Sentences with the same words in a different order count as shared, because PAWS makes its pairs by swapping words.
-    Such a cluster is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
+    The data may name a row's cluster. Otherwise all rows that share sentences, directly or through other rows, form a
+    cluster. Sentences with the same words in a different order count as shared, because PAWS makes its pairs by
+    swapping words. Such a cluster is named by the hash of its first text in alphabetical order, so the order of rows
+    does not matter.
     """
     first = np.fromiter((hash_word_bag(row.first) for row in rows), np.int64, len(rows))
     second = np.fromiter((hash_word_bag(row.second) for row in rows), np.int64, len(rows))
@@ -41,9 +42,10 @@ def assign_clusters(rows: Sequence[PairRow]) -> list[str]:
 
 
 def hash_shared_sentences(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
-    """Return for each row the hashes of its sentences that other rows also have, and of the cluster that the data name.
+    """Return hashes for each row: of its sentences that also occur in other rows, and of the cluster that the data
+    name.
 
-    Empty for a row that shares no sentence. Rows that are connected only through other rows have no hash in common.
+    A row that shares no sentence has none. Rows that are connected only through other rows have no hash in common.
     """
     words = [(_sorted_words(row.first), _sorted_words(row.second)) for row in rows]
     counts = Counter(text for both in words for text in {*both})
@@ -56,37 +58,37 @@ def hash_shared_sentences(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
 
 
 def hash_word_bag(text: str) -> int:
-    """Return a 64-bit hash of the words of a text, whatever their order; it is small enough for a million texts."""
+    """Return a 64-bit hash of a text's words that does not depend on their order, small enough for a million texts."""
     return hash(_sorted_words(text))
 
 
 def _sorted_words(text: str) -> str:
-    """The words of a text in alphabetical order."""
+    """Return the words of a text in alphabetical order."""
     words = text.lower().split()
     words.sort()
     return " ".join(words)
 
 
 def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:
-    """Choose `count` clusters by the hash of seed and name, so that new rows do not change which others are chosen."""
+    """Choose `count` clusters by the hash of seed and name, so that adding rows does not change how the others rank."""
     return set(order_clusters_by_hash(clusters, seed=seed)[:count])
 
 
 def order_clusters_by_hash(clusters: Iterable[str], *, seed: int) -> list[str]:
-    """The distinct clusters, ordered by the hash of seed and name."""
+    """Return the distinct clusters, ordered by the hash of seed and name."""
 
     return sorted(set(clusters), key=lambda cluster: hash_cluster_name(cluster, seed))
 
 
 def hash_cluster_name(cluster: str, seed: int) -> bytes:
-    """The hash of seed and name, by which samples order clusters."""
+    """Return the hash of seed and name by which samples order clusters."""
     return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
 
 
 def find_first_near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
-    """Return for each text the index of its first near-duplicate, or its own index if there is no earlier one.
+    """Return, for each text, the index of its first near-duplicate, or its own index if no earlier text is one.
 
-    Texts that are near-duplicates of the same text count as near-duplicates of each other.
+    Two near-duplicates of the same text count as near-duplicates of each other.
 
     >>> find_first_near_duplicates(["one two three four five", "snow", "five four three two one"])
     (0, 1, 0)
@@ -111,15 +113,15 @@ def find_first_near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> list[str]:
-    """Return the rarest words of a set: two near-duplicates share at least one of these.
+    """Return the rarest words of a set. Two near-duplicates share at least one of these.
 
-    That is one word more than near-duplicates may differ by (Bayardo et al. 2007, "Scaling up all pairs similarity
-    search", section 4.2).
+    The number of words is one more than near-duplicates may differ by (Bayardo et al. 2007, "Scaling up all pairs
+    similarity search", section 4.2).
     """
     room = len(bag) - math.ceil(NEAR_DUPLICATE_OVERLAP * len(bag)) + 1
     return sorted(bag, key=lambda word: (counts[word], word))[:room]
 
 
 def jaccard_overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
-    """Jaccard overlap of two sets of words; 0 for two empty sets."""
+    """Return the Jaccard overlap of two sets of words; 0 if both are empty."""
     return len(a & b) / max(len(a | b), 1)

@@ -1,7 +1,7 @@
-"""A search collection: documents, queries, and the relevant documents of each query; and faults in it.
+"""A search collection with documents, queries and each query's relevant documents, and checks for faults in it.
 
-The faults lower search metrics or their certainty: repeats, unjudged copies, label noise. No model is used to find
-them. People should review the suspected faults.
+The faults (repeats, unjudged copies, label noise) make search metrics lower or less certain. They are found without a
+model, and people should review them.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ MIN_SENTENCE_WORDS, MAX_SENTENCE_WORDS = 4, 60  # of a sentence; a longer query 
 
 @dataclass(frozen=True, slots=True)
 class CollectionQuery:
-    """A query and the judgements of documents for it, by their ids.
+    """A query, and the judgements of documents for it, by document id.
 
-    `relevance` has every judged document with its grade: above 0 is right, a higher grade is better. `negatives` are
-    documents named as hard and wrong. `slices` are further columns of the data, name -> value. `weight` is how often
-    the query was asked. `shares` are hashes of its right documents and of its named cluster. `own_document` is the one
-    identical to the query, which its search leaves out, as BEIR does; empty if there is none.
+    `relevance` maps every judged document to its grade. A grade above 0 means relevant, and a higher grade is better.
+    `negatives` are documents that the data name as hard negatives. `slices` maps further columns of the data to their
+    values. `weight` is how often users searched for the query. `shares` are hashes of its relevant documents and of the
+    cluster that the data name. `own_document` is the document identical to the query, which the search leaves out, as
+    BEIR does; "" if there is none.
     """
 
     id: str
@@ -50,13 +51,13 @@ class CollectionQuery:
 
     @property
     def relevant_documents(self) -> dict[str, int]:
-        """The relevant documents with their grades."""
+        """The documents with a grade above 0, and their grades."""
         return {document: grade for document, grade in self.relevance.items() if grade > 0}
 
 
 @dataclass(frozen=True, slots=True)
 class ArticlePassage:
-    """A part of an article: the text under one heading ("" if there is none); `article` is the article's name."""
+    """A part of an article: the text under a heading ("" if there is none). `article` is the article's name."""
 
     id: str
     article: str
@@ -74,9 +75,9 @@ class ArticlePassage:
 class Collection:
     """Documents by id, in file order, and the queries of one split of the judgements ("" if there is only one).
 
-    The text of a document is its title and its body, joined by a blank, as in BEIR and MTEB. `excluded` counts what was
-    left out, by reason. `passages` are the documents as parts of articles, if they were cut out of articles; these have
-    no judgements. `same` has, for each row of `searchable_documents`, the first row that counts as the same document.
+    A document's text is its title and its body, joined by a blank, as in BEIR and MTEB. `excluded` counts the rows that
+    were left out, by reason. `passages` are set for documents that were cut out of articles; these have no judgements.
+    `same` gives, for each row of `searchable_documents`, the first row that counts as the same document.
     """
 
     documents: Mapping[str, str]
@@ -88,17 +89,17 @@ class Collection:
 
     @cached_property
     def searchable_documents(self) -> Documents:
-        """The documents as queries search them: ids and texts by row."""
+        """The ids and texts of the documents, by row, as queries search them."""
         return replace(Documents.of(self.documents), same=self.same)
 
     @cached_property
     def title_search_documents(self) -> Documents:
-        """The bodies of `title_search_passages`, which lack title and heading."""
+        """The bodies of `title_search_passages`, without title and heading."""
         return Documents.of({one.id: one.body for one in self.title_search_passages})
 
     @cached_property
     def title_search_passages(self) -> tuple[ArticlePassage, ...]:
-        """The passages of whole articles, chosen by the hash of the articles' names until there are `MAX_BODIES`."""
+        """The passages of complete articles, chosen by the hash of their names, until there are `MAX_BODIES`."""
         grouped: dict[str, list[ArticlePassage]] = {}
         for one in self.passages:
             grouped.setdefault(one.article, []).append(one)
@@ -109,12 +110,12 @@ class Collection:
         return tuple(chosen)
 
     def with_same_documents(self, same: tuple[int, ...]) -> Collection:
-        """The same collection, in which some documents count as one."""
+        """Return this collection with `same`, so that some documents count as the same."""
         return replace(self, same=same)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when any id, text, judgement or hard negative changes."""
+        """A hash that changes when any id, text, judgement or hard negative changes."""
         digest = hashlib.sha256()
         for document, text in self.documents.items():
             digest.update(f"{document}\x00{text}\x01".encode("utf-8", "surrogatepass"))
@@ -126,7 +127,7 @@ class Collection:
 
     @property
     def own_document_count(self) -> int:
-        """The number of queries that are also documents."""
+        """How many queries are also documents."""
         return sum(bool(q.own_document) for q in self.queries)
 
     @property
@@ -135,13 +136,13 @@ class Collection:
         return tuple(sorted({q.cluster for q in self.queries}))
 
     def select_clusters(self, clusters: Iterable[str]) -> Collection:
-        """The collection with only the queries of these clusters, and all documents."""
+        """Return a collection with only these clusters' queries, but with all documents."""
         wanted = set(clusters)
         return replace(self, queries=tuple(q for q in self.queries if q.cluster in wanted))
 
 
 def own_documents_message(name: str, count: int, queries: int) -> str:
-    """A message that `count` of the queries are also documents, and how that is handled; empty if `count` is 0."""
+    """Return a message that `count` queries are also documents, and how searches handle that, or "" if `count` is 0."""
     if not count:
         return ""
     are = "is also a document" if count == 1 else "are also documents"
@@ -152,11 +153,11 @@ def own_documents_message(name: str, count: int, queries: int) -> str:
 
 
 def assign_query_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:
-    """Return the queries with their clusters, and the hashes of what they share.
+    """Return the queries with their clusters, and with the hashes of what they share.
 
     The data may name a query's cluster. Otherwise all queries that share relevant documents, directly or through other
-    queries, are one cluster, named by the hash of its first document id; so the order of rows does not matter. A query
-    without a relevant document is a cluster by itself. Negatives do not connect queries.
+    queries, form a cluster. It is named by the hash of its first document id, so the order of rows does not matter. A
+    query without a relevant document forms a cluster by itself. Sharing a negative does not connect queries.
     """
     edges = [(i, document) for i, q in enumerate(queries) for document in q.relevant_documents]
     numbers: dict[str, int] = {}
@@ -177,11 +178,11 @@ def assign_query_clusters(queries: Sequence[CollectionQuery]) -> tuple[Collectio
 
 
 def make_text_groups(name: str, collection: Collection) -> tuple[Group, ...]:
-    """Return one group per text, in the cluster of its query; empty for documents without judgements.
+    """Return one group per text, in the cluster of its query, or () for documents without judgements.
 
-    At most `MAX_TEXT_GROUPS` queries and as many sentences of relevant documents, chosen by their hash. A duplicate
-    text counts once, in the first cluster by name. A sentence has `MIN_SENTENCE_WORDS` to `MAX_SENTENCE_WORDS` words;
-    other texts, such as headings, are left out.
+    The texts are up to `MAX_TEXT_GROUPS` queries and as many sentences of relevant documents, chosen by their hash. A
+    text that occurs twice is used once, in its first cluster by name. Texts with fewer than `MIN_SENTENCE_WORDS` words,
+    such as headings, or more than `MAX_SENTENCE_WORDS`, are left out.
     """
     if collection.passages:
         return ()
@@ -206,7 +207,7 @@ def _sample_by_hash(texts: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def _relevant_sentences(collection: Collection) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, cluster) for the sentences of documents that are relevant to a query."""
+    """Yield (sentence, cluster) for each sentence of a document that is relevant to a query."""
     clusters: dict[str, str] = {}
     for q in collection.queries:
         for document in q.relevant_documents:
@@ -222,7 +223,7 @@ LONG_DOCUMENT_WORDS = 100_000  # words
 
 
 def normalise_text(text: str) -> str:
-    """The text in lower case with single blanks.
+    """Return the text in lower case with single blanks.
 
     >>> normalise_text("Which  words?")
     'which words?'
@@ -231,7 +232,7 @@ def normalise_text(text: str) -> str:
 
 
 def find_queries_judged_differently(collection: Collection) -> Iterator[str]:
-    """Yield the ids of queries with the text of an earlier query but different relevant documents."""
+    """Yield the ids of queries that repeat an earlier query's text but have different relevant documents."""
     first: dict[str, CollectionQuery] = {}
     for query in (q for q in collection.queries if q.relevant_documents):
         known = first.setdefault(normalise_text(query.text), query)
@@ -240,7 +241,9 @@ def find_queries_judged_differently(collection: Collection) -> Iterator[str]:
 
 
 def find_relevant_documents_judged_wrong(collection: Collection) -> Iterator[tuple[str, str]]:
-    """Yield (query, document) if the document is judged wrong but has nearly the words of a relevant one."""
+    """Yield (query, document) if the document is judged not relevant but has nearly the same words as a relevant
+    document.
+    """
     for query in collection.queries:
         wrong = {name for name, grade in query.relevance.items() if grade <= 0} | {*query.negatives}
         right = [set(words(collection.documents[name])) for name in (query.relevant_documents if wrong else ())]
@@ -251,10 +254,11 @@ def find_relevant_documents_judged_wrong(collection: Collection) -> Iterator[tup
 
 
 def find_unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
-    """Yield (query, unjudged document) if only the unjudged document has the query's content words.
+    """Yield (query, unjudged document) if the document has all content words of the query, and its relevant documents
+    have none.
 
-    The document has all of them; the query's relevant documents have none. One document per query. The list of function
-    words is English, so other languages give fewer pairs.
+    At most one document is yielded per query. The list of function words is English, so data in other languages give
+    fewer results.
     """
     words_by_query = dict(_find_queries_without_shared_words(collection))
     by_word: dict[str, list[str]] = {}
@@ -284,7 +288,7 @@ def _find_queries_without_shared_words(collection: Collection) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True)
 class DataWarning:
-    """A fault in the data, how often it occurs, and an example with the data's own ids."""
+    """A fault in the data: how often it occurs, and an example that names ids of the data."""
 
     what: str
     count: int
@@ -292,7 +296,7 @@ class DataWarning:
 
 
 def find_data_warnings(collection: Collection) -> list[DataWarning]:
-    """The faults in the data, in the order of `_check_for_faults`."""
+    """Return the faults in the data, in the order in which `_check_for_faults` looks for them."""
     return [one for one in _check_for_faults(collection) if one.count]
 
 
@@ -342,7 +346,7 @@ def _warning_of_ids(fault: str, ids: Iterable[str]) -> DataWarning:
 
 
 def _ids_of_repeated_texts(texts: Mapping[str, str]) -> list[str]:
-    """Return the ids whose text repeats that of an earlier id, ignoring case and blanks."""
+    """Return the ids whose text repeats the text of an earlier id, ignoring case and blanks."""
     known: set[int] = set()
     repeated = []
     for name, text in texts.items():
@@ -354,7 +358,7 @@ def _ids_of_repeated_texts(texts: Mapping[str, str]) -> list[str]:
 
 
 def find_unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
-    """Yield (relevant document, near-duplicate) if a query of the first has no judgement of the second.
+    """Yield (relevant document, near-duplicate) if a query of the first document has no judgement of the second.
 
     Only documents that share one of their rarest words are compared, see `rarest_words`.
     """
@@ -377,7 +381,7 @@ def find_unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
 
 
 def _documents_judged_for_all_queries(collection: Collection) -> dict[str, set[str]]:
-    """Return for each relevant document the documents that are judged for all of its queries."""
+    """Return, for each relevant document, the documents that have a judgement for all of its queries."""
     judged: dict[str, set[str]] = {}
     for q in collection.queries:
         seen = {*q.relevance, *q.negatives}

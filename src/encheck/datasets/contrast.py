@@ -1,7 +1,7 @@
-"""Your own contrasts: each row has two queries and two documents, each document right for one query.
+"""Your own contrasts. Each row has two queries and two documents, and each document answers one of the queries.
 
-The layout is that of NevIR (Weller et al. 2024), as its data card describes it: doc1 answers q1, doc2 answers q2. This
-module also handles rows and properties for triplets.
+The layout is that of NevIR (Weller et al. 2024), as its data card describes it: doc1 answers q1, and doc2 answers q2.
+This module also has the rows and properties that triplets use.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COLUMNS = ("q1", "q2", "doc1", "doc2")
 
 
 class PropertyRow(NamedTuple):
-    """The texts of a row, its cluster if the data name one, and its property ("" if none)."""
+    """A row's texts, its cluster if the data name one, and its property ("" if it has none)."""
 
     texts: tuple[str, ...]
     cluster: str = ""
@@ -48,9 +48,9 @@ class PropertyRow(NamedTuple):
 
 
 def read_property_names(path: Path) -> tuple[str, ...]:
-    """The properties in the column `property` of a file, in its order; empty without such a column.
+    """Return the distinct values of a file's column `property`, in file order, or () without such a column.
 
-    DataError for a row without a property, and for a name that -m could not select.
+    Raise DataError for a row without a property, or for a name that -m cannot select.
     """
     columns, rows = read_table(path, BadRows(skip=True))
     if PROPERTY_COLUMN not in columns:
@@ -65,7 +65,7 @@ def read_property_names(path: Path) -> tuple[str, ...]:
 
 
 def parse_property_name(value: object) -> str:
-    """The name of a property; ValueError if -m cannot select it: it must be a plain word.
+    """Return the name of a property. Raise ValueError unless it is a plain word that -m can select.
 
     >>> parse_property_name(" hedging ")
     'hedging'
@@ -79,7 +79,7 @@ def parse_property_name(value: object) -> str:
 
 
 def property_of_row(row: Mapping[str, Any], columns: Sequence[str], property_of_all: str) -> str:
-    """Return a row's property: that of all rows, else that in its column; ValueError for an invalid one."""
+    """Return `property_of_all` or, if that is "", the row's own property. Raise ValueError for an invalid name."""
     if PROPERTY_COLUMN in row and PROPERTY_COLUMN not in columns:
         raise ValueError(
             f"the row has a {PROPERTY_COLUMN}, but the first row does not: name one in every row, or in none"
@@ -88,7 +88,7 @@ def property_of_row(row: Mapping[str, Any], columns: Sequence[str], property_of_
 
 
 def assign_property_row_clusters(rows: Sequence[PropertyRow]) -> list[str]:
-    """Return the name of each row's cluster: the one in the data, else one for all rows that share texts.
+    """Return the name of each row's cluster: the one in the data, otherwise one for all rows that share texts.
 
     Such a cluster is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
     """
@@ -106,7 +106,7 @@ def assign_property_row_clusters(rows: Sequence[PropertyRow]) -> list[str]:
 def dataset_from_property_rows(
     name: str, rows: Sequence[PropertyRow], *, licence: str, skipped: Sequence[str], sample: int | None, seed: int
 ) -> Dataset:
-    """Make a data set of triplets, or of contrasts with four texts, with at most `sample` clusters per property."""
+    """Make a data set of triplets or contrasts, with at most `sample` clusters per property."""
     clusters: dict[str, list[str]] = {}
     both = list(zip(rows, assign_property_row_clusters(rows), strict=True))
     for row, cluster in both:
@@ -137,9 +137,9 @@ def dataset_from_property_rows(
 
 
 def drop_repeated_property_rows(path: Path, rows: Iterable[PropertyRow]) -> list[PropertyRow]:
-    """Return the distinct rows, and log how many repeats were left out; DataError if there are no rows.
+    """Return the distinct rows, and log how many repeats were left out. Raise DataError if there are no rows.
 
-    A contrast with its halves exchanged is a repeat.
+    A contrast whose queries and documents are exchanged is a repeat.
     """
     distinct: dict[object, PropertyRow] = {}
     count = 0
@@ -155,16 +155,18 @@ def drop_repeated_property_rows(path: Path, rows: Iterable[PropertyRow]) -> list
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, property_of_all: str, sample: int | None, seed: int) -> Dataset:
-    """The contrasts of a file, with at most `sample` clusters per property; DataError explains a fault in it.
+    """Return the contrasts of a file, with at most `sample` clusters per property. DataError explains a fault in the
+    file.
 
-    `property_of_all` is the property of all rows; if it is "", the column `property`, if any, gives that of each row.
+    `property_of_all` is the property of all rows. If it is "", each row's property is in the column `property`, if the
+    file has one.
     """
     rows = drop_repeated_property_rows(path, _read_contrast_rows(path, bad, property_of_all))
     return dataset_from_property_rows(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)
 
 
 def are_contrast_columns(names: Sequence[str]) -> bool:
-    """Whether these are the columns of contrasts.
+    """Return whether a table with these columns holds contrasts.
 
     >>> are_contrast_columns(["id", "q1", "q2", "doc1", "doc2"]), are_contrast_columns(["q1", "q2"])
     (True, False)

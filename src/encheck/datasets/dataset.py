@@ -1,4 +1,4 @@
-"""A loaded data set of labelled pairs or of texts with classes."""
+"""A loaded data set: labelled pairs, groups, a search collection, contrasts, or texts with classes."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ MAX_TEXTS = 500
 
 @dataclass(frozen=True, slots=True)
 class ShardedPairsSummary:
-    """A summary of data in shards for results.json.
+    """The summary in results.json of data in shards.
 
-    `pairs` counts all pairs, which the checks of labelled pairs use; `skipped` counts malformed rows. `engine` has the
-    engine's kind and its number of workers.
+    `pairs` counts all pairs; the checks of labelled pairs use all of them. `skipped` counts malformed rows. `engine` is
+    the kind of the engine and its number of workers.
     """
 
     pairs: Count
@@ -52,9 +52,9 @@ class ShardedPairsSummary:
 
 
 class ShardedPairs(ABC):
-    """All labelled pairs of data that do not fit in memory, and the items of checks on them.
+    """All labelled pairs of data that do not fit in memory, and the items that checks make from them.
 
-    `sentences` has (text, cluster) of the texts used for calibration.
+    `sentences` has (text, cluster) for the texts that calibration uses.
     """
 
     fingerprint: str
@@ -62,29 +62,33 @@ class ShardedPairs(ABC):
 
     @abstractmethod
     def summarise(self) -> ShardedPairsSummary:
-        """The summary in results.json."""
+        """Return the summary for results.json."""
 
     @abstractmethod
     def classification_items(self, negative: Sequence[SentencePair] | None = None) -> Items:
-        """Paraphrases, and the data's own negatives or the given ones; NothingToMeasure if either class is missing."""
+        """Return paraphrases with negatives: the given ones, or the data's own.
+
+        Raise NothingToMeasure if either class is missing.
+        """
 
     @abstractmethod
     def both_order_items(self) -> Items:
-        """Labelled pairs in both orders; NothingToMeasure without both labels."""
+        """Return labelled pairs in both orders. Raise NothingToMeasure unless both labels occur."""
 
     @abstractmethod
     def graded_items(self) -> Items:
-        """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
+        """Return pairs with a graded similarity. Raise NothingToMeasure if the grades do not rank the pairs."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Pairs and groups of one data set, a collection to search, or contrasts; `universe` names all clusters, in order.
+    """The pairs and groups of a data set, its search collection, or its contrasts. `universe` names all clusters, in
+    order.
 
-    `rows` counts what the files hold before sampling (the queries of a collection); `fingerprint` is a hash of the
-    sample. `version` is the edition of data that have editions. `tasks` has texts with their classes, by the name of
-    the task, `properties` the triplets or contrasts of each of the user's own properties. `whole` has all pairs of data
-    that do not fit in memory; `pairs` and `groups` are then a sample of them.
+    `rows` counts the rows in the files before sampling, or the queries of a collection. `fingerprint` is a hash of the
+    sample. `version` is the edition, for data that have editions. `tasks` maps the name of a task to texts with their
+    classes. `properties` maps each of the user's own properties to its triplets or contrasts. `whole` has all pairs of
+    data that do not fit in memory; `pairs` and `groups` are then a sample.
     """
 
     name: str
@@ -105,12 +109,12 @@ class Dataset:
 
     @property
     def labels(self) -> dict[str, int]:
-        """The number of pairs per label."""
+        """The number of pairs with each label."""
         return dict(sorted(Counter(str(p.label) for p in self.pairs).items()))
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when any text, label, score or judgement changes."""
+        """A hash that changes when any text, label, score or judgement changes."""
         if self.whole is not None:
             return self.whole.fingerprint
         if self.collection is not None:
@@ -124,7 +128,9 @@ class Dataset:
         return content_hash(*pairs, *variants, *contrasts, *texts, *sorted_out, *own)
 
     def select_quick_groups(self) -> Self:
-        """The groups for a quick run, with their pairs; the whole data set if no group is marked."""
+        """Return a data set with only the groups for a quick run and their pairs, or this one if no group is marked as
+        quick.
+        """
         groups = tuple(g for g in self.groups if g.is_quick)
         if not groups:
             return self
@@ -133,7 +139,9 @@ class Dataset:
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
     def select_clusters(self, clusters: Container[str]) -> Self:
-        """The pairs, groups, contrasts and triplets of these clusters, without collections and tasks."""
+        """Return a data set with the pairs, groups, contrasts and triplets of these clusters, without collection and
+        tasks.
+        """
         return replace(
             self,
             pairs=tuple(pair for pair in self.pairs if pair.cluster in clusters),
@@ -150,9 +158,10 @@ class Dataset:
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
-        """(cluster, text) of up to `MAX_TEXTS` passages of articles, or anchors of triplets, chosen by their hash.
+        """Up to `MAX_TEXTS` texts as (cluster, text), chosen by their hash: passages of articles, or anchors of
+        triplets.
 
-        Empty for other data.
+        Other data have none.
         """
         passages = self.collection.passages if self.collection else ()
         anchors = (one for some in self.properties.values() for one in some if isinstance(one, Triplet))
@@ -163,10 +172,10 @@ class Dataset:
     def draw_random_pairs(
         self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS, no_shared_word: bool = True
     ) -> tuple[SentencePair, ...]:
-        """Draw up to `count` random pairs of sentences from different clusters, no pair in both orders.
+        """Draw up to `count` random pairs of sentences from different clusters. No pair occurs in both orders.
 
-        With `no_shared_word`, the sentences of a pair share no content word. The same seed and purpose give the same
-        pairs. If the data have more than `MAX_SENTENCES` sentences, those with the smallest hashes are used.
+        With `no_shared_word`, the sentences of a pair share no content word. The same seed and purpose always give the
+        same pairs. From data with more than `MAX_SENTENCES` sentences, those with the smallest hashes are used.
         """
         sentences = self._sentences
         rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
@@ -188,7 +197,7 @@ class Dataset:
 
     @cached_property
     def _sentences(self) -> list[tuple[str, str]]:
-        """(text, cluster) of the sentences for random pairs, sorted."""
+        """The sentences for random pairs as (text, cluster), sorted."""
         if self.whole is not None:
             return sorted(self.whole.sentences)
         of_groups, of_pairs = ((g.source, g.cluster) for g in self.groups), ((p.first, p.cluster) for p in self.pairs)
@@ -200,7 +209,7 @@ class Dataset:
 
 
 def pair_fingerprint(item: str, label: int | None, score: float | None) -> str:
-    """The part of a data set's fingerprint for a pair."""
+    """Return the string that stands for a pair in the fingerprint of its data set."""
     return f"{item}{label}{'' if score is None else score}"
 
 
@@ -213,10 +222,10 @@ def dataset_from_rows(
     seed: int = 0,
     skipped: Sequence[str] = (),
 ) -> Dataset:
-    """A data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase.
+    """Make a data set of labelled pairs. Each positive pair also becomes a group: a sentence and its paraphrase.
 
-    A sample is drawn after splitting: `sample` clusters of the test part, which is measured, and as many of the
-    validation part, which sets thresholds. Data without a test part are sampled as a whole.
+    The sample is drawn after splitting. It has `sample` clusters of the test part, which checks measure, and `sample`
+    clusters of the validation part, which sets thresholds. Data without a test part are sampled as a whole.
     """
     clusters = assign_clusters(rows)
     sampled_rows = list(zip(rows, clusters, strict=True))
@@ -234,7 +243,7 @@ def dataset_from_rows(
 
 
 def dataset_from_sample(name: str, sample: SampledPairs, *, licence: str = "") -> Dataset:
-    """The data set that `dataset_from_rows` would make of all rows, from the sampled ones."""
+    """Make the data set that `dataset_from_rows` would make of all rows, but from rows that are already sampled."""
     return _dataset_of_pairs(name, sample.rows, licence, rows=sample.total_rows, skipped=sample.skipped)
 
 
@@ -263,12 +272,12 @@ def _make_sentence_pairs(name: str, rows: Sequence[tuple[PairRow, str]]) -> Iter
 
 
 def pair_id(name: str, texts: str, occurrence: int) -> ItemId:
-    """The id of a pair of a data set; `texts` is the hash of both texts."""
+    """Return the id of a pair of a data set. `texts` is the hash of both texts."""
     return ItemId.of(name, texts, "pair", 1, "data", occurrence)
 
 
 class ClassifiedText(NamedTuple):
-    """A text with its class, and the second text for a pair; `split` is "" for data without splits."""
+    """A text, or a pair of texts, with its class. `split` is "" for data without splits."""
 
     text: str
     label: str
@@ -280,7 +289,7 @@ Tasks = Mapping[str, Sequence[ClassifiedText]]  # by their names
 
 
 def add_classification_tasks(dataset: Dataset, tasks: Tasks, *, sample: int | None, seed: int) -> Dataset:
-    """The data with these tasks, with at most `sample` clusters in each part of a task (None: all of them)."""
+    """Return the data set with these tasks. Each split of a task has at most `sample` clusters (None: all)."""
     items_by_task = {
         name: tuple(_make_classified_items(dataset.name, name, rows, sample, seed)) for name, rows in tasks.items()
     }

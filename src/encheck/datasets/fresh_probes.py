@@ -1,7 +1,8 @@
-"""Fresh probes, `--data probes:fresh=SEED`: groups generated from certified frames, so nobody has seen them before.
+"""Generate fresh probes for `--data probes:fresh=SEED` from certified frames, so that no model has seen them before.
 
-`fresh/frames.tsv` has sentences with a gap. `forms.tsv` has the texts for the gap, and why each keeps or changes the
-meaning. `lists.tsv` and the notations below have the fillers. No encoder was used (docs/method/probes.md).
+`fresh/frames.tsv` has sentences with a gap. `forms.tsv` has the texts that fill the gap, and explains why each text
+keeps or changes the meaning. `lists.tsv` and the notations below have the fillers. The frames were written without the
+help of an encoder (docs/method/probes.md).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ Values = dict[str, str]
 
 @lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
 def diff_words(source: str, text: str) -> tuple[Edit, ...]:
-    """The edits that turn the source into the text, word by word.
+    """Return the edits that turn the source into the text, as replacements of words.
 
     >>> diff_words("a red car", "a blue car")
     (Edit(start=2, end=5, text='blue'),)
@@ -70,7 +71,7 @@ def diff_words(source: str, text: str) -> tuple[Edit, ...]:
 
 
 def number_in_words(number: int) -> str:
-    """The number in words, from 0 to 999.
+    """Write a number from 0 to 999 in words.
 
     >>> number_in_words(45), number_in_words(120)
     ('forty-five', 'a hundred and twenty')
@@ -81,10 +82,10 @@ def number_in_words(number: int) -> str:
 
 @cache
 def _values_by_notation() -> Mapping[str, list[Pair]]:
-    """The values of each notation in order, each written in two ways."""
+    """Return the values of each kind in ascending order, each value in two notations."""
 
     def smaller(unit: str, small: str, least: int) -> list[Pair]:
-        """Amounts below one unit, written in the unit and in thousandths of it, in steps of five hundredths."""
+        """Return amounts below one unit, written in the unit and in thousandths of it, in steps of 0.05."""
         return [(f"{part / 100:g} {unit}", f"{part}0 {small}") for part in range(least, 100, 5)]
 
     halves = {number: f"{number_in_words(number)} and a half" for number in range(1, 15)}
@@ -134,9 +135,9 @@ def _values_by_notation() -> Mapping[str, list[Pair]]:
 
 
 def draw_two_values(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
-    """Two values in both notations, and their distance in the order of the values: near, middle or far.
+    """Draw two values, each in two notations, and say how far apart they are in their order: near, middle or far.
 
-    KeyError for an unknown notation.
+    Raise KeyError for an unknown notation.
     """
     if notation == "dates":
         year = rng.randrange(2012, 2025)
@@ -169,10 +170,10 @@ def draw_two_values(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
 
 @dataclass(frozen=True, slots=True)
 class GapForm:
-    """The gap's content in two similar sources, and in a text with the meaning of the first source.
+    """What fills the gap in two similar sources, and in a candidate text with the meaning of the first source.
 
-    If the values of the fillers in `exchanged` are exchanged in pairs, that text has the meaning of the second source.
-    `kept` and `changed` explain this.
+    If each two fillers in `exchanged` trade their values, the candidate has the meaning of the second source instead.
+    `kept` and `changed` explain why.
     """
 
     name: str
@@ -186,7 +187,7 @@ class GapForm:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFrame:
-    """A sentence with a gap `[]`, and its fillers with their options."""
+    """A sentence with a gap `[]`, and the options for each of its fillers."""
 
     phenomenon: str
     form: GapForm
@@ -195,19 +196,22 @@ class ProbeFrame:
 
     @property
     def id(self) -> str:
-        """The phenomenon and a hash of the sentence, which is the cluster of its groups."""
+        """The phenomenon and a hash of the sentence. It is also the cluster of the frame's groups."""
         return f"fresh-{self.phenomenon}-{content_hash(self.template)[:8]}"
 
 
 def reduce_frame_to_clause(frame: ProbeFrame) -> ProbeFrame | None:
-    """The frame reduced to its clause; None if the gap is not a clause, or refers to the rest of the sentence."""
+    """Return the frame without the sentence around its gap.
+
+    Return None if the gap is not a clause, or if it refers to the rest of the sentence.
+    """
     needs_more = frame.form.name in FORMS_IN_CLAUSES or "{" in frame.template
     return None if needs_more else replace(frame, template=f"{GAP}.")
 
 
 @cache
 def load_probe_frames() -> tuple[ProbeFrame, ...]:
-    """All frames, in the order of the file."""
+    """Return all frames in file order."""
     forms = {
         name: GapForm(name, first, second, candidate, tuple(exchanged.split()), kept, changed)
         for name, first, second, candidate, exchanged, kept, changed in _read_package_tsv("forms")
@@ -225,14 +229,14 @@ def load_probe_frames() -> tuple[ProbeFrame, ...]:
 
 
 def _read_package_tsv(name: str) -> list[list[str]]:
-    """The rows of a table of this package, without its header."""
+    """Return the rows of one of this package's tables, without the header."""
     text = (resources.files("encheck.datasets") / "fresh" / f"{name}.tsv").read_text("utf-8")
     return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
 
 
 @cache
 def generate_fresh_groups(seed: int) -> tuple[Group, ...]:
-    """The groups of this seed: as many per frame as its fillers allow, at most six, without repeated texts."""
+    """Generate the groups of this seed: as many per frame as its fillers allow, at most six, without repeated texts."""
     taken: set[str] = set()
     groups: list[Group] = []
     for frame in load_probe_frames():
@@ -250,9 +254,9 @@ def generate_fresh_groups(seed: int) -> tuple[Group, ...]:
 
 
 def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
-    """One group of this frame, filled by `rng`; None if two of its texts are the same.
+    """Make a group from this frame with fillers drawn by `rng`, or return None if two of its texts are equal.
 
-    With two sources, the second is the mirror. The changed text has its meaning; the kept text does not.
+    With two sources, the second is the mirror: it has the meaning of the changed text, but not of the kept text.
     """
     form, values = frame.form, _draw_filler_values(frame, rng)
     sources = [_fill_gap(frame, one, values, values) for one in (form.first, form.second)]
@@ -285,14 +289,16 @@ def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
 
 
 def _fill_gap(frame: ProbeFrame, form: str, values: Values, inside: Values) -> str:
-    """The sentence of a frame, with this form in its gap."""
+    """Return the frame's sentence with this form in its gap."""
     return BEGIN.sub(
         lambda found: found[0].upper(), frame.template.format(**values).replace(GAP, form.format(**inside))
     )
 
 
 def _draw_filler_values(frame: ProbeFrame, rng: Random) -> Values:
-    """A value for each filler: a+b are two options, v/w the two halves of one, n|m these in either order."""
+    """Draw a value for each filler. a+b are two options, v/w the two halves of an option, and n|m are these in either
+    order.
+    """
     values = dict(ORDINALS)
     for name, options in frame.fillers.items():
         if name == "number":

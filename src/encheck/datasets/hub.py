@@ -1,7 +1,7 @@
-"""Data sets from the Hugging Face hub at a pinned revision: `NAME:hub`, `retrieval:hub:OWNER/NAME@COMMIT`.
+"""Load data sets from the Hugging Face hub at a pinned revision: `NAME:hub`, `retrieval:hub:OWNER/NAME@COMMIT`.
 
-Only these specifications fetch data: pairs with the `datasets` library into its own cache, folders with
-`huggingface_hub`. No code of a repository is fetched or run.
+Only these two specifications download data. The `datasets` library downloads pairs into its own cache, and
+`huggingface_hub` downloads folders. Code in a repository is neither downloaded nor run.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ SPEC = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})")
 
 @dataclass(frozen=True)
 class Hub:
-    """The location of a data set on the hub, and the roles of its columns.
+    """Where a data set is on the hub, and which columns have which role.
 
-    `label` names a column of 0 and 1 (-1: not published, left out), or `score` one of graded similarity from `low` to
-    `high`, and a score of at least `positive` gives label 1 (None: no labels). `expected` has rows and labels of its
-    splits. With `listed`, a split is one row whose columns are lists.
+    `label` names a column with 0 and 1 (-1 means that the label is not published; such pairs are left out). `score`
+    names a column with a similarity from `low` to `high` instead. A score of at least `positive` gives label 1; if
+    `positive` is None, there are no labels. `expected` has the published number of rows and labels of each split. With
+    `listed`, a split is a single row whose columns are lists.
     """
 
     repo: str
@@ -57,7 +58,7 @@ class Hub:
     listed: bool = False
 
     def read(self, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs, split by split; DataError if the hub cannot be reached or holds different data."""
+        """Yield the pairs, split by split. Raise DataError if the hub cannot be reached or holds different data."""
         try:
             import datasets
         except ImportError as error:
@@ -102,21 +103,21 @@ class Hub:
 
 @dataclass(frozen=True)
 class Hubs:
-    """Several hub data sets as one; `split` is the part's name and its split."""
+    """Several data sets on the hub, read as one. A pair's `split` is the name of its part and its split there."""
 
     parts: Mapping[str, Hub]
 
     def read(self, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs of each part in turn."""
+        """Yield the pairs of each part in turn."""
         for name, part in self.parts.items():
             yield from (row._replace(split=f"{name}/{row.split}") for row in part.read(bad))
 
 
 def fetch_hub_folder(spec: str, *, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` in the hub's cache, fetched if necessary.
+    """Return the folder of `OWNER/NAME@COMMIT` in the hub's cache. Download it first if it is not there.
 
-    `patterns` select the files, `is_whole` checks that a folder is complete. DataError for any other specification, and
-    if the hub cannot be reached.
+    `patterns` select the files, and `is_whole` checks that a folder is complete. Raise DataError for any other form of
+    `spec`, or if the hub cannot be reached.
     """
     match = SPEC.fullmatch(spec)
     if match is None:

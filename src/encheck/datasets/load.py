@@ -1,4 +1,4 @@
-"""Loads data sets by the names that `--data` accepts."""
+"""Load data sets by the names that `--data` accepts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DataSource = Any  # a module with LICENCE, FILES and a reader, or an object with
 
 
 def guess_data_set(path: Path, *, has_log: bool) -> str:
-    """The data set that the path's files and columns look like; articles if there is a query log.
+    """Return the name of the data set that the path's files and columns look like: `passages` if there is a query log.
 
     >>> guess_data_set(Path("handbook.md"), has_log=False)
     'passages'
@@ -69,7 +69,7 @@ def guess_data_set(path: Path, *, has_log: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DataRequest:
-    """A request for a data set at a path, and how to read it; `bad` takes its malformed rows."""
+    """The data set to load, its path, and how to read it. `bad` handles malformed rows."""
 
     name: str
     path: str
@@ -82,10 +82,10 @@ class DataRequest:
 
 
 class DataSets(Mapping[str, DataSource]):
-    """The available data sets by name: those of this package's modules, and those of other packages.
+    """The available data sets by name, from this package's modules and from other packages.
 
-    A module with a LICENCE is a data set; one with DATA_SETS holds several. Those of `packaged` are imported on
-    request: UsageError if that fails. DataError for a data set without a required attribute.
+    A module with a LICENCE is a data set. A module with DATA_SETS holds several. Data sets in `packaged` are imported
+    when first used. Raise UsageError if that fails, and DataError if a data set lacks a required attribute.
     """
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class DataSets(Mapping[str, DataSource]):
 
 @cache
 def known_data_sets() -> DataSets:
-    """The available data sets, by name."""
+    """Return all available data sets by name."""
     return DataSets()
 
 
@@ -134,17 +134,17 @@ def load(
     passages: PassageOptions = DEFAULT_PASSAGE_OPTIONS,
     shared: str | None = None,
 ) -> Dataset:
-    """The data set `NAME`, `NAME:PATH`, `NAME@SPLIT:PATH` or `NAME@PROPERTY:PATH`.
+    """Load the data set `NAME`, `NAME:PATH`, `NAME@SPLIT:PATH` or `NAME@PROPERTY:PATH`.
 
-    Pairs have at most `sample` clusters (None: all of them). If the data name a test part, the sample is of that part,
-    with as many clusters of the validation part; else it is of all pairs. Probes are never sampled: embedded, from a
-    file or fresh (`probes:fresh=SEED`).
+    Pairs have at most `sample` clusters (None: all of them). If the data name a test part, the sample has that many
+    clusters of the test part and as many of the validation part. Otherwise the sample is of all pairs. Probes are never
+    sampled, whether they are the embedded ones, fresh (`probes:fresh=SEED`) or from a file.
 
-    `label` names it in results if two with the same name are loaded. The kind of a path without a name is guessed;
-    `passages` says how to read articles without labels. SPLIT is one of the READINGS of the data set's module, PROPERTY
-    the property of all rows of triplets or contrasts. With `quick` it is the fixed part of the embedded probes, or at
-    most 100 clusters of other data. `shared` is the prefix of files in which the processes of one run store what they
-    read.
+    `label` names the data set in results, to tell two data sets of the same name apart. For a path without a name, the
+    kind of data is guessed. `passages` says how to read articles without labels. SPLIT is a key of READINGS in the data
+    set's module. PROPERTY is the property of all rows of triplets or contrasts. With `quick`, the embedded probes are
+    reduced to a fixed part, and other data to 100 clusters. `shared` is the prefix of files in which the processes of
+    one run share what they read.
     """
     label, spec = _name_data_set_of_path(label, spec, has_log=passages.queries is not None)
     if quick:
@@ -182,9 +182,9 @@ def load(
 
 
 def stream_groups(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
-    """All texts of `texts:FILE` as groups, one after the other in little memory; None for other data.
+    """Return an iterator over all texts of `texts:FILE` as groups, which needs little memory, or None for other data.
 
-    A DataError explains a fault in the file when it is reached.
+    The iterator raises DataError when it reaches a fault in the file.
     """
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -203,7 +203,9 @@ def stream_groups(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] 
 
 @dataclass(frozen=True)
 class PairsInColumns:
-    """All labelled pairs of a file in columns, without Python objects; `skipped` has the problems of malformed rows."""
+    """All labelled pairs of a file in columns, without a Python object per row. `skipped` has the problems of malformed
+    rows.
+    """
 
     name: str
     pairs: LinkedPairs
@@ -212,7 +214,10 @@ class PairsInColumns:
 
 
 def load_pairs_in_columns(spec: str, *, skip_bad_rows: bool = False) -> PairsInColumns | None:
-    """The pairs of `pairs:FILE` as columns, in little memory; None for other data. DataError as for `load`."""
+    """Return the pairs of `pairs:FILE` as columns, which need little memory, or None for other data.
+
+    Raise DataError as `load` does.
+    """
     if is_plain_path(spec):
         kind = guess_data_set(expand_home(spec), has_log=False)
         if not hasattr(known_data_sets()[kind], "read_in_columns"):
@@ -232,7 +237,7 @@ def load_pairs_in_columns(spec: str, *, skip_bad_rows: bool = False) -> PairsInC
 
 
 def data_label(spec: str) -> str:
-    """The name of a specification's data in results: its name, and the seed for generated data.
+    """Return the name that results use for the data: the data set's name and, for generated data, the seed.
 
     >>> [data_label(spec) for spec in ("mrpc:/data/mrpc", "probes:fresh=3", "./help-center", "triplets@hedging:a.csv")]
     ['mrpc', 'probes:fresh=3', 'help-center', 'triplets']
@@ -248,15 +253,15 @@ def data_label(spec: str) -> str:
 
 
 def is_plain_path(spec: str) -> bool:
-    """Whether a specification is only a path, without the name of a data set."""
+    """Return whether a specification is a path without the name of a data set."""
     return spec.partition(":")[0].partition("@")[0] not in known_data_sets() and expand_home(spec).exists()
 
 
 def properties_of_spec(spec: str, kind: str = "") -> tuple[str, ...]:
-    """The user's own properties in the file of a specification; empty for other data.
+    """Return the user's own properties in the file of a specification, or () for other data.
 
-    With a `kind` ("triplets" or "contrast"), empty for data of a different kind. DataError for an invalid property, and
-    for a property that is given both for all rows and in a column.
+    With a `kind` ("triplets" or "contrast"), also return () for data of the other kind. Raise DataError for an invalid
+    property, or if a property is given both for all rows and in a column.
     """
     data_set, given, path = _parse_property_spec(spec)
     if data_set not in ({kind} if kind else PROPERTY_DATA_SETS):
@@ -272,12 +277,14 @@ def properties_of_spec(spec: str, kind: str = "") -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _read_properties_cached(file: Path, _changed: int, _size: int) -> tuple[str, ...]:
-    """Read the properties once per state of the file: each check, and loading the data, needs them."""
+    """Read the properties of a file, once for each state of the file. Every check needs them, and so does loading the
+    data.
+    """
     return read_property_names(file)
 
 
 class _PropertySpec(NamedTuple):
-    """The parts of DATA_SET@PROPERTY:PATH; the property is that of all rows, "" if the rows name theirs."""
+    """The parts of DATA_SET@PROPERTY:PATH. `property` applies to all rows; "" if each row names its own."""
 
     data_set: str
     property: str
@@ -285,7 +292,7 @@ class _PropertySpec(NamedTuple):
 
 
 def _parse_property_spec(spec: str) -> _PropertySpec:
-    """Return the parts of a specification of triplets or contrasts; empty parts for other data."""
+    """Split a specification of triplets or contrasts into its parts. For other data, all parts are ""."""
     head, _, path = spec.partition(":")
     name, _, given = head.partition("@")
     if is_plain_path(spec):
@@ -294,9 +301,9 @@ def _parse_property_spec(spec: str) -> _PropertySpec:
 
 
 def add_property_to_specs(specs: Sequence[str], property_name: object) -> list[str]:
-    """Return the specifications, with the property added to those of triplets and contrasts.
+    """Return the specifications with this property added to those of triplets and contrasts.
 
-    UsageError if no specification is of such data, or one names a different property.
+    Raise UsageError if no specification is of triplets or contrasts, or if one names a different property.
     """
     if property_name is None:
         return list(specs)
@@ -320,7 +327,7 @@ def add_property_to_specs(specs: Sequence[str], property_name: object) -> list[s
 
 
 def is_search_spec(spec: str, *, has_log: bool) -> bool:
-    """Whether a specification is of documents and queries; `has_log` says whether there is a query log."""
+    """Return whether a specification names documents and queries. `has_log` says whether there is a query log."""
     if properties_of_spec(spec):
         return False
     head = spec.partition(":")[0]
@@ -329,7 +336,10 @@ def is_search_spec(spec: str, *, has_log: bool) -> bool:
 
 
 def may_be_pairs_spec(spec: str) -> bool:
-    """Whether a specification is of data that are read as pairs; their labels and scores are known only when loaded."""
+    """Return whether a specification's data are read as pairs.
+
+    Whether the pairs have labels or scores is known only when they are loaded.
+    """
     name = (
         guess_data_set(expand_home(spec), has_log=False) if is_plain_path(spec) else data_label(spec).partition("@")[0]
     )
@@ -338,14 +348,17 @@ def may_be_pairs_spec(spec: str) -> bool:
 
 
 def is_unlabelled_spec(spec: str, *, has_log: bool) -> bool:
-    """Whether a specification is of documents without labels; also true for a missing path, which `load` refuses."""
+    """Return whether a specification names documents without labels.
+
+    Also return True for a missing path, so that `load` reports it.
+    """
     if is_plain_path(spec):
         return guess_data_set(expand_home(spec), has_log=has_log) == PASSAGES
     return spec.startswith(PATH_STARTS) or spec.partition(":")[0] == PASSAGES
 
 
 def _name_data_set_of_path(label: str | None, spec: str, *, has_log: bool) -> tuple[str | None, str]:
-    """Label and specification; a path gets the name of the data set that it looks like, with a log message."""
+    """Return label and specification. For a plain path, guess the data set, add its name, and log the guess."""
     if not is_plain_path(spec):
         return label, spec
     kind = guess_data_set(expand_home(spec), has_log=has_log)
@@ -370,7 +383,7 @@ def _skipped_messages(data_name: str, bad: BadRows) -> list[str]:
 
 
 def _load_from_path(name: str, module: DataSource, request: DataRequest) -> Dataset:
-    """The data at the path, read by the module's reader."""
+    """Load the data at the path with the module's reader."""
     if hasattr(module, "tasks"):
         tasks: Tasks = {} if request.path == HUB_WORD else module.tasks(_accessible_path(request.path), request.bad)
         if not tasks or module.has_pairs(_accessible_path(request.path)):
@@ -400,7 +413,7 @@ def _load_from_path(name: str, module: DataSource, request: DataRequest) -> Data
 
 
 def _load_property_rows(module: DataSource, request: DataRequest) -> Dataset:
-    """The data of triplets of properties, or of contrasts of queries."""
+    """Load triplets with properties, or contrasts."""
     dataset: Dataset = module.contrasts(
         request.name,
         _accessible_path(request.path),
@@ -414,7 +427,7 @@ def _load_property_rows(module: DataSource, request: DataRequest) -> Dataset:
 
 
 def _load_labelled_pairs(name: str, module: DataSource, request: DataRequest) -> Dataset:
-    """The data of labelled pairs or of groups."""
+    """Load labelled pairs, or groups."""
     if hasattr(module, "read_in_columns"):
         return _load_pair_table(name, module, request)
     rows = list(_read_rows(module, request.path, request.bad, request.split_or_property))
@@ -431,7 +444,7 @@ def _load_labelled_pairs(name: str, module: DataSource, request: DataRequest) ->
 
 
 def _load_pair_table(name: str, module: DataSource, request: DataRequest) -> Dataset:
-    """The labelled pairs held in columns, or those that another process of the run has stored."""
+    """Load labelled pairs in columns, or read those that another process of the run has stored."""
     with shared_sample_file(
         request.shared_prefix, (request.name, request.path, request.sample, request.seed, request.bad.skip)
     ) as file:
@@ -456,7 +469,7 @@ def _read_linked_pairs(name: str, module: DataSource, request: DataRequest) -> L
 
 
 def _load_collection(name: str, module: DataSource, request: DataRequest) -> Dataset:
-    """The data of queries and documents, from the path or the hub."""
+    """Load queries and documents from the path or the hub."""
     is_of_hub = request.path.startswith(HUB_PREFIX) and hasattr(module, "fetch_from_hub")
     of_hub = request.path.removeprefix(HUB_PREFIX) if is_of_hub else ""
     place = module.fetch_from_hub(of_hub) if is_of_hub else expand_home(request.path)
@@ -483,7 +496,7 @@ def _load_collection(name: str, module: DataSource, request: DataRequest) -> Dat
 
 
 def _refuse_incomplete_module(name: str, module: DataSource, place: str) -> None:
-    """DataError for a module, from any package, that lacks a required attribute."""
+    """Raise DataError if a data set, whatever its package, lacks a required attribute."""
     readers = ("read", "groups", "collection", "contrasts", "texts", "embedded")
     offers = [what for what in readers if hasattr(module, what)]
     lacks = "" if hasattr(module, "LICENCE") else "no LICENCE"
@@ -496,7 +509,7 @@ def _refuse_incomplete_module(name: str, module: DataSource, place: str) -> None
 
 
 def _refuse_unknown_split(name: str, module: DataSource, reading: str, path: str) -> None:
-    """DataError for an unknown split, a split that is not on the hub, and an invalid property."""
+    """Raise DataError for an unknown split, a split that is not on the hub, or an invalid property."""
     if reading and name in PROPERTY_DATA_SETS:
         try:
             parse_property_name(reading)
@@ -513,7 +526,7 @@ def _refuse_unknown_split(name: str, module: DataSource, reading: str, path: str
 
 
 def _read_rows(module: DataSource, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:
-    """The content of the path, or of the hub if the path is `hub` and the data set is there."""
+    """Read the path, or the hub if the path is `hub` and the module has a data set there."""
     if path == HUB_WORD and not hasattr(module, "HUB") and not exists(path):
         there = ", ".join(name for name, other in known_data_sets().ours.items() if hasattr(other, "HUB"))
         raise DataError(
@@ -530,7 +543,7 @@ def _read_rows(module: DataSource, path: str, bad: BadRows, reading: str = "") -
 
 
 def _accessible_path(path: str) -> Path:
-    """The path; DataError if the file system refuses access."""
+    """Return the path. Raise DataError if the file system denies access to it."""
     place = expand_home(path)
     try:
         place.exists()

@@ -1,7 +1,7 @@
 """Microsoft Research Paraphrase Corpus (Dolan and Brockett 2005), as distributed.
 
-The validation part is the last 500 training rows, as in Peinelt et al. 2019. `mrpc@glue` uses GLUE's: the 408 pairs in
-its dev_ids.tsv, as in RISE and in "Predicate-Argument Based Bi-Encoder ...".
+The validation part is the last 500 training rows, as in Peinelt et al. 2019. `mrpc@glue` uses GLUE's validation part
+instead: the 408 pairs in its dev_ids.tsv, as in RISE and in "Predicate-Argument Based Bi-Encoder ...".
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Numbered = Sequence[tuple[int, list[str]]]
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order: Quality, #1 ID, #2 ID, #1 String, #2 String, tabs, no quoting."""
+    """Yield the pairs in file order. Columns: Quality, #1 ID, #2 ID, #1 String, #2 String; tabs, no quoting."""
     for file, split in find_files(path, SPLITS, data_set="mrpc"):
         rows = [*read_tab_rows(file, columns=5, header=HEADER, bad=bad)]
         cut = max(0, len(rows) - VALIDATION_ROWS) if split == "train" else len(rows)
@@ -60,10 +60,10 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_with_glue_validation(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same pairs with GLUE's validation part: the pairs of dev_ids.tsv, which its script downloads into MRPC's
-    folder.
+    """Yield the same pairs with GLUE's validation part: the pairs in dev_ids.tsv.
 
-    A line has the two ids of a pair, separated by a tab. DataError if the file is missing or names other pairs.
+    GLUE's download script puts that file into MRPC's folder. Each line has the two ids of a pair, separated by a tab.
+    Raise DataError if the file is missing or names other pairs.
     """
     for file, split in find_files(path, SPLITS, data_set="mrpc"):
         rows = [*read_tab_rows(file, columns=5, header=HEADER, bad=bad)]
@@ -81,7 +81,7 @@ READINGS: SplitReaders = {"glue": read_with_glue_validation}
 
 
 def _make_pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[PairRow]:
-    """The rows of each part; the whole file is compared with the published counts."""
+    """Yield the rows of each part, and compare the counts of the whole file with the published ones."""
     pairs = (
         row
         for split, rows in parts.items()

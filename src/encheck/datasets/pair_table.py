@@ -1,9 +1,10 @@
-"""Labelled pairs in columns: table in little memory, linked by shared sentences, sampled by cluster, shared by
-processes.
+"""Hold labelled pairs in columns: compress them, link pairs that share sentences, sample clusters, and share the
+sample.
 
-A million pairs are table compressed, on disk above some size. The sum of a random number per letter, which does not
-depend on word order, distinguishes nearly all texts; only texts with equal sums are compared by their words. Cluster
-names and the sample equal those of `assign_clusters` and `sample_clusters` for the same rows.
+A table of a million pairs takes little memory, because it is compressed, and above some size it is on disk. The sum of
+a random number per letter does not depend on word order and differs between nearly all texts, so only texts with equal
+sums are compared by their words. Cluster names and samples equal those of `assign_clusters` and `sample_clusters` for
+the same rows.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ ABOUT_SAMPLE = b"about"
 
 
 class PairTable:
-    """Rows in columns, written once, batch by batch, which can then be read any number of times.
+    """Rows in columns, which are written once, batch by batch, and can then be read any number of times.
 
-    The columns are those of `pair_schema`. Not for use by several threads.
+    The columns are those of `pair_schema`. Only one thread may use a table.
     """
 
     def __init__(self) -> None:
@@ -58,12 +59,12 @@ class PairTable:
         self._writer: Any = pyarrow.ipc.new_stream(sink, pair_schema(), options=packed)
 
     def append(self, batch: Any) -> None:
-        """Hold a record batch of the schema; DataError if the disk for temporary files is full."""
+        """Store a record batch of the schema. Raise DataError if the disk for temporary files is full."""
         self._write_or_refuse(lambda: self._writer.write_batch(batch))
         self.rows += batch.num_rows
 
     def batches(self) -> Iterator[tuple[int, Any]]:
-        """(number of its first row, record batch), in the order in which they were appended."""
+        """Yield (number of its first row, record batch) in the order in which the batches were appended."""
         import pyarrow
 
         if self._writer is not None:
@@ -88,7 +89,10 @@ class PairTable:
 
 @cache
 def pair_schema() -> Any:
-    """The pyarrow schema of a `PairTable`: `label` is 0, 1 or missing; a cluster is in UTF-8, with half characters."""
+    """Return the pyarrow schema of a `PairTable`.
+
+    `label` is 0, 1 or missing. `cluster` is in UTF-8 bytes that may hold lone surrogates.
+    """
     import pyarrow
 
     return pyarrow.schema(
@@ -103,7 +107,7 @@ def pair_schema() -> Any:
 
 
 def text_array(texts: Sequence[str]) -> Any:
-    """A pyarrow array of these texts, several times as fast as pyarrow's own constructor."""
+    """Return these texts as a pyarrow array. This is several times as fast as pyarrow's own constructor."""
     import pyarrow
 
     joined = "".join(texts)
@@ -114,7 +118,9 @@ def text_array(texts: Sequence[str]) -> Any:
 
 
 def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of a text array without missing values, and the offset of each text, and of the end."""
+    """Return the bytes of a text array without missing values, and the offset at which each text begins and the last
+    ends.
+    """
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]], ends - ends[0]
@@ -122,10 +128,10 @@ def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class Links:
-    """What the rows of a table share.
+    """Which rows of a table share sentences.
 
     `component` [rows] numbers the groups of rows that share sentences; -1 for a row that shares none. `repeats` counts
-    the rows that repeat an earlier pair word for word; `may_repeat` [rows] is true for each row that is or has such a
+    the rows that repeat an earlier pair word for word. `may_repeat` [rows] is true for each row that has or is such a
     repeat.
     """
 
@@ -135,7 +141,7 @@ class Links:
 
 
 class Linker:
-    """Finds the links of rows, whose texts it gets while they are read."""
+    """Finds the links between rows from batches that it gets while a file is read."""
 
     def __init__(self) -> None:
         self._sums: list[Numbers] = []
@@ -146,7 +152,7 @@ class Linker:
             self._sums.append(np.stack([letter_sums(batch.column(side)) for side in (0, 1)]))
 
     def links(self, table: PairTable) -> Links:
-        """The links of all rows; reads them again only if some texts may be shared."""
+        """Return the links of all rows. Reads the table again only if some texts may be shared."""
         sums = np.concatenate([np.empty((2, 0), np.uint64), *self._sums], axis=1)
         self._sums.clear()
         may_repeat = _mark_repeated(sums[0] * ODD + sums[1])
@@ -175,7 +181,10 @@ class Linker:
 
 
 def letter_sums(texts: Any) -> Numbers:
-    """A number for each text's letters, whatever their order and case; the pyarrow array has no blank texts."""
+    """Return a number for each text that depends on its letters, but not on their order or case.
+
+    No text of the pyarrow array may be blank.
+    """
     data, ends = text_spans(texts)
     sums = _sum_byte_weights(data, ends)
     if len(data) and data.max() >= ASCII:
@@ -197,7 +206,7 @@ BYTE_WEIGHTS[ord("A") : ord("Z") + 1] = BYTE_WEIGHTS[ord("a") : ord("z") + 1]
 
 
 def _mark_repeated(values: Numbers) -> NDArray[np.bool_]:
-    """Whether each value occurs more than once."""
+    """Return a mask of the values that occur more than once."""
     ordered = np.sort(values)
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not len(twice):
@@ -208,7 +217,7 @@ def _mark_repeated(values: Numbers) -> NDArray[np.bool_]:
 
 
 def sample_rows(table: PairTable, links: Links, *, count: int | None, seed: int) -> Iterator[tuple[PairRow, str]]:
-    """The rows of `count` clusters (None: all), each with its cluster's name, in the order of the file."""
+    """Yield the rows of `count` clusters (None: all) with the name of each row's cluster, in file order."""
     if count is None:
         yield from rows_with_clusters(table, links)
         return
@@ -218,7 +227,7 @@ def sample_rows(table: PairTable, links: Links, *, count: int | None, seed: int)
 
 
 def rows_with_clusters(table: PairTable, links: Links) -> Iterator[tuple[PairRow, str]]:
-    """Each row with the name of its cluster."""
+    """Return an iterator over the rows, each with the name of its cluster."""
     least = _FirstTexts()
     for start, batch in table.batches():
         least.add(links.component[start : start + batch.num_rows], *_both_texts(batch))
@@ -228,9 +237,9 @@ def rows_with_clusters(table: PairTable, links: Links) -> Iterator[tuple[PairRow
 def _rows_of_clusters(
     table: PairTable, links: Links, names: Mapping[int, str], is_wanted: NDArray[np.bool_] | None = None
 ) -> Iterator[tuple[PairRow, str]]:
-    """Yield each row with the name of its cluster; with `is_wanted` [rows], only those rows.
+    """Yield each row, or only those in the mask `is_wanted` [rows], with the name of its cluster.
 
-    `names` has the names of the components.
+    `names` maps the number of a component to its name.
     """
     for start, batch in table.batches():
         numbers, some = links.component[start : start + batch.num_rows], batch
@@ -245,7 +254,7 @@ def _rows_of_clusters(
 
 
 def count_clusters(table: PairTable, links: Links) -> int:
-    """The number of clusters of the rows."""
+    """Return how many clusters the rows form."""
     if any(batch.column("cluster").null_count < batch.num_rows for _, batch in table.batches()):
         return len({name for _, name in rows_with_clusters(table, links)})
     linked = links.component[links.component >= 0]
@@ -253,7 +262,7 @@ def count_clusters(table: PairTable, links: Links) -> int:
 
 
 class _LowestRankedClusters:
-    """The `count` clusters of lowest rank among those offered; `left_out` says whether there were more."""
+    """The `count` clusters with the lowest rank so far. `left_out` says whether others were offered."""
 
     def __init__(self, count: int, seed: int) -> None:
         self.count, self.seed, self.left_out = count, seed, False
@@ -262,7 +271,7 @@ class _LowestRankedClusters:
         self._highest = AFTER_EVERY_RANK
 
     def offer(self, name: str) -> bool:
-        """Whether this cluster is among those chosen so far."""
+        """Offer a cluster, and return whether it is now among the chosen ones."""
         if name in self.names:
             return True
         place = hash_cluster_name(name, self.seed)
@@ -280,13 +289,13 @@ class _LowestRankedClusters:
 
 
 class _FirstTexts:
-    """The first text in alphabetical order of each component, whose hash is the component's name."""
+    """Each component's first text in alphabetical order. The hash of this text is the component's name."""
 
     def __init__(self) -> None:
         self.texts: dict[int, str] = {}
 
     def add(self, numbers: NDArray[np.int32], first: Sequence[str], second: Sequence[str]) -> None:
-        """Add rows of these components (-1: no component)."""
+        """Add rows, each with the number of its component (-1: none)."""
         for at in np.flatnonzero(numbers >= 0).tolist():
             number, text = int(numbers[at]), min(first[at], second[at])
             known = self.texts.get(number)
@@ -297,7 +306,10 @@ class _FirstTexts:
 def _sample_clusters(
     table: PairTable, links: Links, count: int, seed: int
 ) -> tuple[_LowestRankedClusters, NDArray[np.bool_], dict[int, str]]:
-    """The chosen clusters; the rows that may belong to one (all that do, and some that do not); names of components."""
+    """Return the chosen clusters, a mask of the rows that may belong to them [rows], and the names of components.
+
+    The mask covers all rows of the chosen clusters, and possibly others.
+    """
     chosen, least = _LowestRankedClusters(count, seed), _FirstTexts()
     may_be_kept = np.zeros(table.rows, np.bool_)
     is_open = np.zeros(links.component.max(initial=-1) + 1, np.bool_)
@@ -343,13 +355,13 @@ class SampledPairs:
 
 
 class SampleFile:
-    """An Arrow file with sampled pairs."""
+    """An Arrow file that passes sampled pairs from one process of a run to the others."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> SampledPairs | None:
-        """The pairs; None if no process has written them."""
+        """Return the pairs, or None if no process has written them yet."""
         import pyarrow
 
         if not self._path.exists():
@@ -368,16 +380,19 @@ class SampleFile:
         return SampledPairs(rows, about["total_rows"], tuple(about["messages"]), tuple(about["skipped"]))
 
     def write(self, sample: SampledPairs) -> None:
-        """Write the pairs for the other processes; if the disk is full, each process reads the data itself."""
+        """Write the pairs for the other processes. If the disk is full, write nothing, and each process reads the data
+        itself.
+        """
         with suppress(OSError), write_whole(self._path) as file:
             file.write(_to_arrow(sample))
 
 
 @contextmanager
 def shared_sample_file(run: str | None, request: tuple[object, ...]) -> Iterator[SampleFile | None]:
-    """The file for the data described by `request`, in one process of the run at a time; None without a run.
+    """Yield the file for the data that `request` describes, to one process of the run at a time; None outside a run.
 
-    Its name begins with `run`. The second part of `request` is the path: a different file there is different data.
+    The file's name begins with `run`. The second part of `request` is the path of the data. If the file there changes,
+    the sample file gets a different name.
     """
     if run is None:
         yield None
@@ -410,5 +425,5 @@ def _to_arrow(sample: SampledPairs) -> Any:
 
 
 def _cluster_bytes(name: str | None) -> bytes | None:
-    """A cluster's name in bytes; it may hold half a character."""
+    """Encode a cluster's name, which may hold a lone surrogate."""
     return None if name is None else name.encode("utf-8", "surrogatepass")

@@ -1,11 +1,11 @@
-"""The user's own labelled pairs: CSV, TSV, JSON, JSON Lines or Parquet with named columns.
+"""Your own labelled pairs: CSV, TSV, JSON, JSON Lines or Parquet with named columns.
 
 `first` and `second` hold the texts. `label` is 1 for the same meaning and 0 for a different one. `score` is the
-similarity in any range: higher is more similar. A label or a score is enough. `cluster` (optional) groups related rows.
-The column names of public data sets are also understood.
+similarity in any range, and higher means more similar. Either a label or a score is needed. `cluster` groups related
+rows and is optional. The column names of public data sets are also accepted.
 
-Large files are read in columns. A batch is checked as a whole, and row by row only if something is wrong. To raise an
-error, the row reader reads the file, so that the error names the first wrong line.
+Large files are read in columns. A batch is checked as a whole, and row by row only if the batch has a fault. To raise
+an error, the file is read again row by row, so that the error names the first faulty line.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ FILES = (
 
 
 def find_pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
-    """The column of each role, None if missing; DataError if a needed one is missing.
+    """Return the column of each role, or None for a role without one. Raise DataError if a needed column is missing.
 
-    By default, both texts and a label or a score are needed. A column with a similar name is also accepted.
+    By default, both texts and a label or a score are needed. Other common names of a role's column are also accepted.
     """
     chosen = {role: _find_role_column(path, role, columns) for role in PAIR_COLUMNS}
     is_production = bool(needed)
     needed = needed or (NEEDED if chosen["label"] or chosen["score"] else (*NEEDED, "label"))
     if missing := next((role for role in needed if not chosen[role]), None):
-        others = f"understood as {missing!r}: {', '.join(PAIR_COLUMNS[missing])}"
+        others = f"accepted as {missing!r}: {', '.join(PAIR_COLUMNS[missing])}"
         or_score = " and no 'score'" if missing == "label" else ""
         whole = columns[0] if len(columns) == 1 else ""
         other = max(",;|\t", key=whole.count)
@@ -102,7 +102,7 @@ def _find_role_column(path: Path | str, role: str, columns: list[str]) -> str | 
 
 
 def make_pair_row(fields: Mapping[str, Any], columns: Mapping[str, str | None]) -> PairRow:
-    """A row from the column of each role; ValueError if it is invalid.
+    """Make a row from the column of each role. Raise ValueError if a value is invalid.
 
     A score may be missing if there are labels.
     """
@@ -114,7 +114,7 @@ def make_pair_row(fields: Mapping[str, Any], columns: Mapping[str, str | None]) 
 
 
 def parse_finite_score(value: object) -> float:
-    """A graded similarity; ValueError if it is not a number.
+    """Return a graded similarity as a number. Raise ValueError if it is not a finite number.
 
     >>> parse_finite_score("3.8"), parse_finite_score(-1)
     (3.8, -1.0)
@@ -129,21 +129,21 @@ def parse_finite_score(value: object) -> float:
 
 
 def repeats_message(path: Path, repeats: int, rows: int) -> list[str]:
-    """Return the message about rows that repeat an earlier row; empty if there are none."""
+    """Return a message that rows repeat an earlier row, or an empty list if none do."""
     return [f"{path.name}: {repeats} of {rows} rows repeat an earlier pair word for word, and each counts"] * bool(
         repeats
     )
 
 
 def scores_message(path: Path, count: int, low: float, high: float) -> list[str]:
-    """Return the message about the scores of `count` pairs; empty if there are none."""
+    """Return a message about the scores of `count` pairs, or an empty list if `count` is 0."""
     ranks = "`sts` ranks pairs by it: higher means more similar"
     return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)
 
 
 @dataclass(frozen=True)
 class LinkedPairs:
-    """Labelled pairs in columns, their links, and the messages about them."""
+    """Labelled pairs in columns, the links between them, and messages about them."""
 
     table: PairTable
     links: Links
@@ -151,7 +151,7 @@ class LinkedPairs:
 
 
 class _Batch(NamedTuple):
-    """Rows of a file by the roles that have a column: lists, or pyarrow arrays of texts that need no checks."""
+    """Rows of a file, by role. Each role has a list, or a pyarrow array of texts that need no checks."""
 
     path: Path
     lines: Sequence[int]
@@ -159,7 +159,7 @@ class _Batch(NamedTuple):
 
 
 class _ScoreRange(NamedTuple):
-    """The number of scores, and their range."""
+    """How many rows have a score, and the range of the scores."""
 
     scored: int = 0
     low: float = math.inf
@@ -175,7 +175,7 @@ class _ScoreRange(NamedTuple):
 
 
 class _GatheredPairs(NamedTuple):
-    """The rows of a file, and notes about all of them."""
+    """The rows of a file, their links, the range of their scores, and the columns that are not used."""
 
     table: PairTable
     linker: Linker
@@ -184,21 +184,21 @@ class _GatheredPairs(NamedTuple):
 
 
 class _OtherColumnsError(EncheckError):
-    """In a row of JSON Lines, a key gives a role to a different column."""
+    """In a row of JSON Lines, a role is in a different column than before."""
 
 
 @dataclass
 class _OrderedBadRows(BadRows):
-    """Malformed rows in order: by their lines; for JSON Lines, rows that are not objects come first."""
+    """Malformed rows by line. For JSON Lines, lines that are not objects come before faults in a row's fields."""
 
     found: list[tuple[bool, int, str]] = field(default_factory=list)
 
     def __call__(self, path: Path | str, line: int, problem: str) -> None:
-        """Raise DataError, or note the problem."""
+        """Raise DataError, or record the problem."""
         self.note(path, line, problem)
 
     def note(self, path: Path | str, line: int, problem: str, *, last: bool = False) -> None:
-        """Like a call, for a fault in the fields of a row, if these come `last`."""
+        """Do what a call does, but sort faults with `last` after the others."""
         super().__call__(path, line, problem)
         self.found.append((last, line, self.skipped[-1]))
 
@@ -223,7 +223,10 @@ def _gather_file(path: Path, bad: BadRows) -> _GatheredPairs:
 
 
 def _gather_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _GatheredPairs:
-    """The rows of all files, whose columns must have the same roles; other files are refused, or skipped and noted."""
+    """Gather the rows of all files. Their columns must have the same roles as those of the first file.
+
+    A file with other columns is an error or, if bad rows are skipped, is left out and reported.
+    """
     opened_files: list[tuple[Path, list[str], Chosen, Callable[[Sequence[str]], Iterator[Any]]]] = []
     for file in files:
         try:
@@ -320,9 +323,9 @@ def _gather_batches(
     fields_last: bool = False,
     columns_read: Chosen | None = None,
 ) -> _GatheredPairs:
-    """Gather the rows of all batches; note malformed rows in the order of `noted`.
+    """Gather the rows of all batches, and record malformed rows in the order of `noted`.
 
-    `columns_read` has the columns of all files.
+    `columns_read` names the columns in use, over all files.
     """
     table, linker, scores = PairTable(), Linker(), _ScoreRange()
     for batch in batches:
@@ -356,7 +359,7 @@ def _check_row_by_row(batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, s
 
 
 def _check_batch(batch: _Batch) -> Any:
-    """The record batch of valid rows; ValueError for an invalid row."""
+    """Return the record batch for valid rows. Raise ValueError if a row is invalid."""
     fields, count = batch.fields, len(batch.lines)
     first, second = (_check_texts(fields[side]) for side in NEEDED)
     labels: list[int | None] = [None] * count
@@ -389,7 +392,7 @@ def _make_record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
 
 
 def _needs_no_checks(column: Any) -> bool:
-    """Whether a pyarrow column has only UTF-8 texts, without missing, empty or white-space values."""
+    """Return whether a pyarrow column has only UTF-8 texts, none of them missing, empty or blank."""
     import pyarrow.compute
 
     if not pyarrow.types.is_string(column.type) or column.null_count or not len(column):
@@ -410,7 +413,9 @@ def _needs_no_checks(column: Any) -> bool:
 
 
 def _check_texts(values: Any) -> Any:
-    """The texts without surrounding white space as a pyarrow array; ValueError for a blank or any other value."""
+    """Return the texts as a pyarrow array, without surrounding white space. Raise ValueError for a value that is not a
+    text.
+    """
     import pyarrow
 
     if not isinstance(values, list | tuple):
@@ -429,7 +434,7 @@ def _check_texts(values: Any) -> Any:
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order; a DataError for a missing column lists the existing ones."""
+    """Yield the pairs in file order. If a column is missing, DataError lists those that exist."""
     if path.is_dir():
         for file in _require_parquet_files(path):
             yield from read(file, bad)
@@ -466,7 +471,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
-    """The pairs of `read`, in columns: in a fraction of its time and memory. DataError as for `read`."""
+    """Return the pairs of `read` in columns, in a fraction of its time and memory. Raises the same errors."""
     if not (find_parquet_files(path) if path.is_dir() else path.is_file() and path.suffix.lower() in PAIR_FORMATS):
         list(read(path, bad))
     try:
@@ -482,9 +487,9 @@ def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
 
 
 def read_production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, dict[str, str]]]:
-    """Pairs from production, each with the values of the columns without a role (its slices).
+    """Yield pairs from production, each with its slices, which are the values of columns without a role.
 
-    Some or all labels may be missing, because nobody judged these pairs. DataError as for `read`.
+    A pair that nobody has judged may lack a label, and so may all pairs. Raises the same errors as `read`.
     """
     if path.is_dir():
         for file in _require_parquet_files(path):
@@ -507,14 +512,14 @@ def read_production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, d
 
 
 def _require_parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files in a folder; DataError if it has none."""
+    """Return a folder's Parquet files. Raise DataError if there are none."""
     if not (files := find_parquet_files(folder)):
         raise DataError(f"pairs: {folder} holds no Parquet file; expected {FILES}")
     return files
 
 
 def are_pair_columns(names: Sequence[str]) -> bool:
-    """Whether these are the columns of pairs of sentences.
+    """Return whether a table with these columns holds pairs of sentences.
 
     >>> are_pair_columns(["sentence1", "sentence2", "score"]), are_pair_columns(["text", "score"])
     (True, False)
@@ -524,7 +529,7 @@ def are_pair_columns(names: Sequence[str]) -> bool:
 
 
 def find_better_data_set(path: Path) -> str:
-    """The data set of queries and documents that this file belongs to, because it has no sentence pairs."""
+    """Return "contrast" or "retrieval" if the file has the columns of that data set, otherwise ""."""
     ending = path.suffix.lower()
     if not path.is_file() or ending not in PAIR_FORMATS:
         return ""

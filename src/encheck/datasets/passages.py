@@ -1,9 +1,9 @@
-"""Your own articles without labels, split into passages, with a log of real queries.
+"""Your own articles without labels, split into passages, and a log of real queries.
 
-Articles are Markdown, web pages, plain text, and tables with a column of texts. A passage is the text under one
-heading, or a part of it. The encoded text has the article's title, the heading and the text, one per line; the known
-items (see `titles`) search texts without title and heading. The log has one query per line, or is a table with a
-column `query`; repeated queries have more weight.
+Articles are Markdown, web pages, plain text, or rows of a table with a column of texts. A passage is the text under one
+heading, or a part of that text. Models encode the article's title, the heading and the text, one per line. The
+known-item search (see `titles`) uses the texts alone, because titles and headings are its queries. The log has one
+query per line, or is a table with a column `query`. A query that occurs more often has more weight.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ EXPECTED_LOG = f"one query per line (.txt), or a table with a column `query` ({'
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """The text under a heading, "" for the part before the first heading."""
+    """The text under a heading. The heading is "" for the text before the first one."""
 
     heading: str
     text: str
@@ -69,14 +69,14 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page's title ("" if none) and sections in order; sections without heading and text are left out."""
+    """A page's title ("" if none) and its sections in order. Sections without heading and text are left out."""
 
     title: str
     sections: tuple[PageSection, ...]
 
 
 def parse_html(text: str) -> Page:
-    """The page in an HTML text; its title is the first `h1`, else `title`.
+    """Parse an HTML page. Its title is the first `h1`, otherwise the `title` element.
 
     >>> parse_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
     Page(title='Refunds', sections=(PageSection(heading='Refunds', text='Ask us.'),))
@@ -88,7 +88,8 @@ def parse_html(text: str) -> Page:
 
 
 def parse_markdown(text: str) -> Page:
-    r"""The page in a Markdown text (CommonMark and tables); a title in YAML front matter takes precedence.
+    r"""Parse a Markdown page (CommonMark and tables). A title in YAML front matter takes precedence over the first
+    heading.
 
     >>> parse_markdown("# Refunds\n\nAsk *us*.").sections
     (PageSection(heading='Refunds', text='Ask us.'),)
@@ -102,13 +103,13 @@ def parse_markdown(text: str) -> Page:
 
 
 def parse_plain_text(text: str, title: str = "") -> Page:
-    """The page of a plain text, which has no headings."""
+    """Make a page from plain text, which has no headings."""
     return Page(title, (PageSection("", text.strip()),) if text.strip() else ())
 
 
 @dataclass
 class _PageReader(HTMLParser):
-    """Collects the text of a page during parsing."""
+    """A parser that collects a page's title and sections."""
 
     found: list[tuple[str, list[str]]] = field(default_factory=lambda: [("", [])])
     hidden: list[str] = field(default_factory=list)
@@ -155,7 +156,7 @@ class _PageReader(HTMLParser):
 
     @property
     def name_is_over(self) -> bool:
-        """Whether the text of `title` is not the page's title: it is in a picture, or after the first heading."""
+        """Whether a `title` element is not the page's title: it is inside a picture or after the first heading."""
         return "svg" in self.hidden or bool(self.first)
 
     def _add(self, text: str) -> None:
@@ -169,7 +170,7 @@ class _PageReader(HTMLParser):
         self.heading = None
 
     def page(self) -> Page:
-        """The collected page."""
+        """Return the collected page."""
         if self.heading is not None:
             self._end_heading()
         sections = (
@@ -196,16 +197,16 @@ ENDINGS = (*PAGE_PARSERS, *TABLE_READERS)
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article; `name` is its path in the folder, followed by the row number for a row of a table."""
+    """An article. `name` is its path in the folder; for a row of a table, the row number follows."""
 
     name: str
     page: Page
 
 
 def read_articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
-    """The articles at the path, in the order of their names; an unreadable one is a bad row.
+    """Yield the articles at the path, in the order of their names. An unreadable article counts as a bad row.
 
-    `seen` counts files by their ending. DataError for a path that does not exist, and a table without a column of
+    `seen` counts the files by their ending. Raise DataError if the path does not exist, or if a table has no column of
     texts.
     """
     for file, name in find_article_files(path, seen):
@@ -225,7 +226,7 @@ def read_articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Arti
 
 
 def find_article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
-    """(file, its name in the folder) of the files to read; hidden files and folders are skipped."""
+    """Yield (file, its name in the folder) for each file to read. Hidden files and folders are skipped."""
     if path.is_file():
         if file_ending(path) not in ENDINGS:
             raise unknown_format_error(path, ENDINGS)
@@ -250,7 +251,7 @@ def _read_article_table(file: Path, name: str, bad: BadRows) -> Iterator[Article
         return
     if text is None:
         raise DataError(
-            f"{file}:1: no column with the texts of documents (columns: {', '.join(columns)}; understood: "
+            f"{file}:1: no column with the texts of documents (columns: {', '.join(columns)}; accepted: "
             f"{', '.join(TEXT_COLUMNS)})"
         )
     title = next((one for one in TITLE_COLUMNS if one in columns and one != text), None)
@@ -276,9 +277,9 @@ class _LoggedQuery:
 
 
 def read_query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
-    """The distinct queries of a log in the order of their first appearance, each with its count.
+    """Return the distinct queries of a log, in the order in which they first occur, each with its count as weight.
 
-    A query is its own cluster unless a column `cluster` names one. DataError if the log holds no query.
+    A query is its own cluster unless a column `cluster` names one. Raise DataError if the log has no query.
     """
     if not path.is_file():
         state = "is a folder, but should be a file" if path.is_dir() else "does not exist"
@@ -328,7 +329,7 @@ def _read_log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery
 
 
 def parse_query_count(value: Any) -> int:
-    """How often a query was asked, 1 by default; ValueError unless it is a whole number above 0.
+    """Return how often a query occurs; 1 if the value is missing. Raise ValueError unless it is a whole number above 0.
 
     >>> parse_query_count("12"), parse_query_count(None)
     (12, 1)
@@ -346,9 +347,9 @@ def parse_query_count(value: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PassageOptions:
-    """How articles become passages: the query log, the maximum words of a passage, and near-duplicates.
+    """How articles become passages: the query log, the maximum number of words per passage, and near-duplicates.
 
-    `near_duplicates` says whether near-duplicate answers count as the `same` answer, or `differ`.
+    `near_duplicates` is "same" if near-duplicate passages count as the same answer, or "differ".
     """
 
     queries: Path | None = None
@@ -357,7 +358,7 @@ class PassageOptions:
 
 
 def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
-    """The passages of the articles at the path, and the queries of the log; DataError if there is no text."""
+    """Make a collection of the passages at the path and the queries of the log. Raise DataError if there is no text."""
     seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
     passages = list(_split_articles(read_articles(path, bad, seen), options.words, excluded))
@@ -385,7 +386,7 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
 def _summarise_files(
     path: Path, collection: Collection, seen: Mapping[str, int], options: PassageOptions
 ) -> Iterator[str]:
-    """Messages about what was read from which files."""
+    """Yield messages that say which files were read, and what they held."""
     taken = Counter[str]()
     for ending in (one for one in seen if one in ENDINGS):
         taken[PAGE_KINDS.get(ending, f"table ({ending})")] += seen[ending]
@@ -405,7 +406,7 @@ def _summarise_files(
 
 
 def _split_articles(articles: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[ArticlePassage]:
-    """The passages of the articles, without repeats of a text; `excluded` counts what is left out."""
+    """Yield the passages of the articles. A passage that repeats a text is left out, and `excluded` counts it."""
     known: set[str] = set()
     for article in articles:
         sections = article.page.sections
@@ -423,5 +424,5 @@ def _split_articles(articles: Iterable[Article], words: int, excluded: Counter[s
 
 
 def is_article_file(path: Path) -> bool:
-    """Whether the file is an article."""
+    """Return whether the file's ending is that of an article."""
     return path.suffix.lower() in PAGE_PARSERS

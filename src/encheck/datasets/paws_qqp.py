@@ -1,11 +1,12 @@
-"""PAWS-QQP (Zhang et al. 2019), as made from the Quora questions by the script that comes with it.
+"""PAWS-QQP (Zhang et al. 2019), as written by the script that its authors distribute for the Quora questions.
 
 Under Python 3 that script writes each sentence as the text of a bytes literal, b'...' or b"...", which is decoded as
 UTF-8. Under Python 2 it writes the sentence itself, which is used unchanged.
 
-It has no validation part: all of dev_and_test.tsv is measured. `paws-qqp@paws-wiki` uses PAWS-Wiki's dev.tsv for
-validation ("Predicate-Argument Based Bi-Encoder ...", Table 1), `paws-qqp@halves` a random half of dev_and_test.tsv,
-label by label (RISE, Table 8). The halves are drawn with the paper's seed, 42, but may not be the same pairs.
+The data have no validation part, so all of dev_and_test.tsv is measured. `paws-qqp@paws-wiki` uses PAWS-Wiki's dev.tsv
+for validation ("Predicate-Argument Based Bi-Encoder ...", Table 1). `paws-qqp@halves` uses a random half of
+dev_and_test.tsv, drawn label by label (RISE, Table 8). The seed is the paper's, 42, but the pairs may differ from the
+paper's.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ HEADER = ("id", "sentence1", "sentence2", "label")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting except that of the bytes literals."""
+    """Yield the pairs in file order. Columns: id, sentence1, sentence2, label; tabs, no quoting except the bytes
+    literals.
+    """
     for file, split in find_files(path, SPLITS, data_set="paws-qqp"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
@@ -57,7 +60,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same pairs with PAWS-Wiki's dev.tsv, which must be in the folder, as the validation part."""
+    """Yield the same pairs, with PAWS-Wiki's dev.tsv as the validation part. The folder must hold that file."""
     files = sorted(path.rglob("dev.tsv")) if path.is_dir() else []
     if len(files) != 1:
         raise DataError(
@@ -68,7 +71,7 @@ def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same pairs with a half of dev_and_test.tsv as the validation part, drawn label by label."""
+    """Yield the same pairs, with half of dev_and_test.tsv, drawn label by label, as the validation part."""
     rows, rng = list(read(path, bad)), random.Random(SEED)  # noqa: S311 - no secret
     validation: set[int] = set()
     for label in (0, 1):
@@ -81,7 +84,7 @@ READINGS: SplitReaders = {"paws-wiki": read_with_paws_wiki, "halves": read_in_ha
 
 
 def decode_bytes_literal(field: str) -> str:
-    r"""The sentence in a bytes literal; ValueError if the literal is broken or not UTF-8.
+    r"""Return the sentence in a bytes literal. Raise ValueError if the literal is malformed or not UTF-8.
 
     >>> decode_bytes_literal(r"b'Is a caf\xc3\xa9 \"it\" ?'"), decode_bytes_literal("Is it ?")
     ('Is a café "it" ?', 'Is it ?')

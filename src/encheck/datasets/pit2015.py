@@ -1,8 +1,9 @@
 """PIT-2015, SemEval-2015 task 1: Paraphrase and Semantic Similarity in Twitter (Xu et al. 2015), as distributed.
 
-Training and development labels are votes such as (3, 2): at least 3 for is label 1, at most 1 is 0, 2 is debatable.
-Test labels are an expert's digit: 4 and 5 are label 1, 0 to 2 are 0, 3 is debatable. Debatable pairs have no label
-(None): they are left out of classification but used for similarity. `score` is the number of yes votes, or the digit.
+Training and development labels are votes such as (3, 2). Three or more votes for give label 1, at most one gives 0, and
+two are debatable. Test labels are an expert's digit: 4 and 5 give label 1, 0 to 2 give 0, and 3 is debatable. Debatable
+pairs have no label (None), so classification leaves them out, but similarity uses them. `score` is the number of votes
+for, or the digit.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ VOTES = re.compile(r"\(([0-5]), ([0-5])\)")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order: topic id, topic, sentence 1, sentence 2, label, tags, tags; the topic is the cluster."""
+    """Yield the pairs in file order. Columns: topic id, topic, two sentences, label, two tags. The topic is the
+    cluster.
+    """
     for file, split in find_files(path, SPLITS, data_set="pit2015"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
@@ -56,7 +59,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def parse_judgement(field: str) -> tuple[int | None, float]:
-    """Label and score of a vote or a digit; ValueError if it is neither.
+    """Return the label and score of a vote or a digit. Raise ValueError if the field is neither.
 
     >>> [parse_judgement(field) for field in ("(3, 2)", "3", "(2, 3)", "0")]
     [(1, 3.0), (None, 3.0), (None, 2.0), (0, 0.0)]

@@ -1,7 +1,7 @@
-"""The embedded probes: groups of sentences written for this project, with their variants.
+"""The embedded probes: groups of sentences and their variants, written for this project.
 
-A line of JSON holds one group (probes.schema.json has the schema). `probes:FILE` reads a file of your own in the same
-schema; `probes:fresh=SEED` generates groups (`encheck.datasets.fresh_probes`).
+Each line of JSON holds a group, in the schema of probes.schema.json. `probes:FILE` reads a file of your own in the same
+schema. `probes:fresh=SEED` generates groups (`encheck.datasets.fresh_probes`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MIRRORED = "/mirrored/"  # separates group and phenomenon in the name of the sec
 
 
 def expand_mirror_groups(group: Group) -> Iterator[Group]:
-    """The group, and a mirrored group for each of its other sentences."""
+    """Yield the group, and a mirrored group for each of its other sentences."""
     yield group
     for mirror in group.variants:
         if mirror.relation.endswith(MIRROR):
@@ -48,7 +48,7 @@ def expand_mirror_groups(group: Group) -> Iterator[Group]:
 
 
 def relation_keeping_meaning(phenomenon: str) -> str:
-    """The relation for the edit that keeps the meaning in a phenomenon.
+    """Return the relation of a phenomenon's edit that keeps the meaning.
 
     >>> relation_keeping_meaning("number"), relation_keeping_meaning("antonym")
     ('number_kept', 'synonym')
@@ -57,12 +57,12 @@ def relation_keeping_meaning(phenomenon: str) -> str:
 
 
 def relation_of_control(phenomenon: str) -> str:
-    """The relation for the control of a phenomenon."""
+    """Return the relation of a phenomenon's control."""
     return CONTROL_OF.get(phenomenon, f"{phenomenon}_control")
 
 
 def _make_mirror_group(group: Group, name: str, source: str) -> Group:
-    """The group seen from its second sentence: the edit that changes the first one's meaning keeps the second one's."""
+    """Return the group as seen from its second sentence: what changes the first one's meaning keeps the second's."""
     kept, changed, control = (
         group.variant(r) for r in (relation_keeping_meaning(name), name, relation_of_control(name))
     )
@@ -82,7 +82,7 @@ def _make_mirror_group(group: Group, name: str, source: str) -> Group:
 
 @cache
 def embedded() -> Dataset:
-    """The probes that come with encheck."""
+    """Return the probes that come with encheck."""
     return replace(dataset_from_groups(list(_embedded_groups())), version=VERSION)
 
 
@@ -97,21 +97,25 @@ def _embedded_file() -> Path:
 
 @cache
 def sentence_domains(version: str) -> Mapping[str, str]:
-    """The domain or register of each sentence of the embedded probes; empty for a different version."""
+    """Return the domain or register of each sentence of the embedded probes, or an empty mapping for a different
+    version.
+    """
     if version != VERSION:
         return {}
     return {entry["sentence"]: entry["domain"] for _, entry in read_json_rows(_embedded_file(), BadRows())}
 
 
 def from_seed(path: str) -> Dataset | None:
-    """The fresh probes if the path is `fresh=SEED`; None for a file. DataError for an invalid seed."""
+    """Return fresh probes if the path is `fresh=SEED`, or None for a file. Raise DataError for an invalid seed."""
     if not path.startswith(FRESH):
         return None
     return dataset_from_groups(list(generate_fresh_groups(parse_seed(path.removeprefix(FRESH)))))
 
 
 def parse_seed(text: str) -> int:
-    """The seed of fresh probes: a whole number from 0, without leading zeros. DataError for any other text."""
+    """Return the seed of fresh probes, a whole number of 0 or more without leading zeros. Raise DataError for other
+    texts.
+    """
     if not (text.isascii() and text.isdecimal() and str(int(text)) == text):
         raise DataError(
             f"probes:{FRESH}{text}: the seed is {text!r}, but should be a whole number, 0 or more, without a leading "
@@ -121,7 +125,7 @@ def parse_seed(text: str) -> int:
 
 
 def groups(path: Path, bad: BadRows) -> Iterator[Group]:
-    """The groups in a probe file, embedded or the user's own; a DataError names the line of a defect."""
+    """Yield the groups in a probe file, embedded or the user's own. DataError names the line of a fault."""
     seen: set[str] = set()
     for number, entry in read_json_rows(path, bad):
         try:
@@ -160,13 +164,13 @@ def _parse_group(entry: dict[str, Any], seen: set[str]) -> Group:
 
 @cache
 def _schema_fields() -> tuple[frozenset[str], frozenset[str]]:
-    """The fields of a line and of a variant, from the schema."""
+    """Return the fields that the schema allows in a line and in a variant."""
     schema = json.loads((resources.files("encheck.datasets") / "probes.schema.json").read_text("utf-8"))
     return frozenset(schema["properties"]), frozenset(schema["$defs"]["variant"]["properties"])
 
 
 def _refuse_unknown_fields(entry: Mapping[str, Any], known_fields: frozenset[str]) -> None:
-    """ValueError for an unknown field."""
+    """Raise ValueError if the entry has an unknown field."""
     if unread := next((name for name in entry if name not in known_fields), None):
         raise ValueError(unknown_name_message("field", unread, known_fields))
 
@@ -197,9 +201,10 @@ def _parse_variant(source: str, entry: dict[str, Any]) -> Variant:
 
 
 def dataset_from_groups(groups: list[Group]) -> Dataset:
-    """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0).
+    """Make a data set of the groups and their pairs: the sentence with paraphrase and rewrite (1), with hard negative
+    (0).
 
-    A crossed group appears once for each of its sides.
+    Each side of a crossed group becomes a group of its own.
     """
     pairs = tuple(pair for group in groups for pair in _make_labelled_pairs(group))
     universe = tuple(sorted({g.cluster for g in groups}))
@@ -219,7 +224,7 @@ def _make_labelled_pairs(group: Group) -> Iterator[SentencePair]:
 
 
 def iterate_text_meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:
-    """(text, (meaning, distance from it)) of every embedded text, and of a seed's fresh ones, for the oracle."""
+    """Yield (text, (meaning, distance from it)) for the oracle, for the embedded texts and this seed's fresh texts."""
     for group in (*_embedded_groups(), *(generate_fresh_groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)

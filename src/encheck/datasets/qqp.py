@@ -46,7 +46,7 @@ FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order, from either layout."""
+    """Yield the pairs in file order, from either layout."""
     for file, split in find_files(path, SPLITS | FULL, data_set="qqp"):
         start = read_first_line(file)
         delimiter = "\t" if "\t" in start else ","
@@ -58,7 +58,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def _read_wang_split(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
-    """Label, question 1, question 2, pair id; without header or quoting."""
+    """Yield the pairs of a split file. Columns: label, question 1, question 2, pair id; no header, no quoting."""
     first = read_first_line(file).split("\t")
     if len(first) > 1 and not any(map(str.isdecimal, first)):
         raise DataError(
@@ -70,7 +70,9 @@ def _read_wang_split(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
 
 
 def _read_full_file(file: Path, split: str, delimiter: str, bad: BadRows) -> Iterator[PairRow]:
-    """Named columns with standard quoting; a quoted question can hold line breaks."""
+    """Yield the pairs of a full file, which has named columns and standard quoting. A quoted question can hold line
+    breaks.
+    """
     missing = set(COLUMNS) - set(read_header(file, delimiter=delimiter))
     if missing:
         raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}; expected {FILES}")

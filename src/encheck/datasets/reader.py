@@ -1,10 +1,10 @@
-"""Strict reading of data files: every error names the file, the line and the expected content.
+"""Read data files strictly: every error names the file, the line and the expected content.
 
-Most corpora are split on tabs without any quoting: a quote in them is text. A CSV reader with its default quoting
-silently loses 114 of MRPC's 4,076 training rows.
+Most corpora are split on tabs without any quoting, so a quote is part of the text. A CSV reader with its default
+quoting silently loses 114 of MRPC's 4,076 training rows.
 
-A data set's `EXPECTED` maps a file name to (rows, rows per label) as published; without labels if only the number of
-rows is known. Copies with rows added, dropped or relabelled are in circulation (MRPC's training file is one).
+A data set's `EXPECTED` maps a file name to the published (rows, rows per label), without the latter if it is not known.
+Copies with rows added, dropped or relabelled are in circulation, for example of MRPC's training file.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ NumberedRows = Iterator[tuple[int, Mapping[str, Any]]]
 
 
 class PairRow(NamedTuple):
-    """One labelled pair from a file; `cluster` is its topic, thread or URL if the data name one.
+    """A labelled pair from a file. `cluster` is its topic, thread or URL if the data name one.
 
-    `label` is None if the data have none; `score` is a graded similarity in the data's own range; `key` is the data's
-    own name for the pair, in ranking data "question id/candidate id".
+    `label` is None if the data have none. `score` is a graded similarity in the data's own range. `key` is the data's
+    own name for the pair; in ranking data, "question id/candidate id".
     """
 
     first: str
@@ -89,9 +89,9 @@ class PairRow(NamedTuple):
 
 @dataclass
 class BadRows:
-    """Handles an invalid row: stops with an error, or skips it and keeps count.
+    """Decides about a malformed row: stop with an error, or skip the row and count it.
 
-    `remedy` ends the error.
+    `remedy` is added to the error.
     """
 
     skip: bool = False
@@ -99,7 +99,7 @@ class BadRows:
     skipped: list[str] = field(default_factory=list)
 
     def __call__(self, path: Path | str, line: int, problem: str) -> None:
-        """Raise DataError, or note the problem."""
+        """Raise DataError or, if bad rows are skipped, record the problem."""
         message = f"{path}:{line}: {problem}"
         if not self.skip:
             raise DataError(f"{message}. {self.remedy}")
@@ -107,7 +107,7 @@ class BadRows:
 
 
 def read_utf8(path: Path, *, encoding: str = "utf-8-sig") -> str:
-    """The text of a UTF-8 file without its byte order mark; DataError names the line of invalid bytes."""
+    """Return the text of a UTF-8 file without its byte order mark. DataError names the line of invalid bytes."""
     if path.is_dir():
         raise DataError(f"{path} is a folder, but should be a file: give the file itself")
     try:
@@ -136,7 +136,7 @@ def _line_number(raw: bytes, at: int) -> int:
 
 
 def read_lines(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
-    """The lines of a text file without their ends; blank lines in the middle stay, to keep the line numbers."""
+    """Return the lines of a text file without their ends. Blank lines in the middle stay, so line numbers are right."""
     lines = [line.removesuffix("\r") for line in read_utf8(path, encoding=encoding).split("\n")]
     return lines if lines[-1] else lines[:-1]
 
@@ -144,10 +144,10 @@ def read_lines(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
 def read_tab_rows(
     path: Path, *, columns: int | tuple[int, ...], bad: BadRows, header: Sequence[str] = ()
 ) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of a tab-separated file without quoting, blank lines left out.
+    """Yield (line number, fields) for each line of a tab-separated file without quoting, except blank lines.
 
-    `columns` is the number of fields in a row, or each allowed number. If `header` names the columns, the first line
-    must hold them; otherwise the first pair would be lost.
+    `columns` is the allowed number of fields, or several such numbers. If `header` names columns, the first line must
+    be that header; otherwise the first pair of a file without a header would be lost.
     """
     lines = read_lines(path)
     allowed = (columns,) if isinstance(columns, int) else columns
@@ -171,7 +171,7 @@ def read_tab_rows(
 
 
 def _ends_a_line(path: Path) -> bool:
-    """Whether the last line of a file has a line end; true for an empty file."""
+    """Return whether a file's last line has a line end. True for an empty file."""
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, SEEK_END) - 1))
         return file.read() in (b"\n", b"")
@@ -185,14 +185,14 @@ def _delimiter_hint(line: str) -> str:
 def read_columns(
     path: Path, columns: Sequence[str], *, delimiter: str, bad: BadRows
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """(line number, the fields of these two or more columns) of such a file, if the header has them."""
+    """Return (line number, the fields of these two or more columns) for each row of a file whose header names them."""
     names = read_header(path, delimiter=delimiter)
     chosen = itemgetter(*map(names.index, columns))
     return ((line, chosen(fields)) for line, fields in read_full_rows(path, delimiter, bad))
 
 
 def read_full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of the rows that have as many fields as the header, blank lines left out."""
+    """Yield (line number, fields) for each row with as many fields as the header, except blank lines."""
     rows = _read_quoted_rows(path, delimiter)
     width = len(next(rows, (1, []))[1])
     for line, fields in rows:
@@ -203,7 +203,7 @@ def read_full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[i
 
 
 def read_header(path: Path, *, delimiter: str) -> list[str]:
-    """The column names in the first row that is not blank of a CSV or TSV file; empty for an empty file."""
+    """Return the column names in the first row of a CSV or TSV file that is not blank, or an empty list."""
     return next(_read_quoted_rows(path, delimiter), (1, []))[1]
 
 
@@ -223,9 +223,9 @@ def _read_quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[st
 
 
 def stream_lines(path: Path) -> Iterator[str]:
-    """The lines of a file with their ends, one at a time; raises the same errors as `read_utf8`.
+    """Yield the lines of a file with their ends, one at a time. Raises the same errors as `read_utf8`.
 
-    A file whose name ends in .gz is unpacked while reading.
+    A file whose name ends in .gz is decompressed while it is read.
     """
     if path.suffix.lower() == ".gz":
         yield from _stream_gzip_lines(path)
@@ -244,7 +244,7 @@ def stream_lines(path: Path) -> Iterator[str]:
 
 
 def _stream_gzip_lines(path: Path) -> Iterator[str]:
-    """The lines of a gzipped file; DataError names the line where it breaks off, or is not UTF-8."""
+    """Yield the lines of a gzipped file. DataError names the line at which the file breaks off or is not UTF-8."""
     line = 0
     try:
         with gzip.open(path, "rb") as file:
@@ -259,12 +259,12 @@ def _stream_gzip_lines(path: Path) -> Iterator[str]:
 
 
 def read_first_line(path: Path) -> str:
-    """The first line of a text file, without its end; empty if the file is empty."""
+    """Return the first line of a text file without its end, or "" for an empty file."""
     return next(stream_lines(path), "").rstrip("\r\n")
 
 
 def read_json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number, object) of a JSON Lines file, blank lines left out."""
+    """Yield (line number, object) for each line of a JSON Lines file, except blank lines."""
     for number, line in enumerate(stream_lines(path), 1):
         if not line.strip():
             continue
@@ -281,7 +281,7 @@ def read_json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, An
 
 
 def binary_label_or_none(value: object) -> int | None:
-    """0 or 1 from common spellings of labels; None for any other value.
+    """Return 0 or 1 for common spellings of these labels, or None for any other value.
 
     >>> [binary_label_or_none(v) for v in ("1", "0.0", True, "yes")]
     [1, 0, 1, None]
@@ -294,7 +294,7 @@ def binary_label_or_none(value: object) -> int | None:
 def make_pair_rows(
     path: Path, rows: Iterator[tuple[int, tuple[object, object, object, str | None]]], *, split: str, bad: BadRows
 ) -> Iterator[PairRow]:
-    """Rows from (line, (first, second, label, cluster)), with both sides and the label checked."""
+    """Yield a checked row for each (line, (first, second, label, cluster)). `bad` handles a bad text or label."""
     for line, (first, second, label, cluster) in rows:
         try:
             yield PairRow(
@@ -307,7 +307,7 @@ def make_pair_rows(
 def make_checked_rows(
     path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], PairRow], *, bad: BadRows
 ) -> Iterator[PairRow]:
-    """The row that `make` returns for each (line, fields), with its sides checked; a ValueError is a bad row."""
+    """Yield the row that `make` returns for each (line, fields), with its texts checked. `bad` handles a ValueError."""
     for line, fields in numbered:
         try:
             row = make(fields)
@@ -319,7 +319,7 @@ def make_checked_rows(
 
 
 def parse_score(value: str, low: float, high: float) -> float:
-    """The score as a number; ValueError if it is not a number from `low` to `high`.
+    """Return the score as a number. Raise ValueError unless it is a number from `low` to `high`.
 
     >>> parse_score(" 3.80", 0, 5)
     3.8
@@ -334,7 +334,8 @@ def parse_score(value: str, low: float, high: float) -> float:
 
 
 def is_missing(value: object) -> bool:
-    r"""Whether a field has no value: blank, an empty list, NaN, or a program's notation for a missing value.
+    r"""Return whether a field has no value: it is blank, an empty list, NaN, or some program's notation for a missing
+    value.
 
     >>> [is_missing(value) for value in (None, " ", float("nan"), "NaN", "\\N", [], 0, "none")]
     [True, True, True, True, True, True, False, False]
@@ -343,7 +344,7 @@ def is_missing(value: object) -> bool:
 
 
 def check_text(name: str, text: object) -> str:
-    """The text without surrounding white space; ValueError explains why a value is not a text."""
+    """Return the text without surrounding white space. Raise ValueError if the value is not a text."""
     if not isinstance(text, str):
         problem = "missing" if is_missing(text) else f"{text!r:.60}, but should be a string"
         raise ValueError(f"the {name} text is {problem}")
@@ -357,7 +358,7 @@ def check_text(name: str, text: object) -> str:
 
 
 def parse_binary_label(value: object) -> int:
-    """The label as 0 or 1; ValueError for any other value."""
+    """Return the label as 0 or 1. Raise ValueError for any other value."""
     label = binary_label_or_none(value)
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")
@@ -370,9 +371,9 @@ def refuse_misspelt_columns(
     names_by_role: Mapping[str, Sequence[str]],
     columns_by_role: Mapping[str, str | None],
 ) -> None:
-    """DataError for a column that is not used, and whose name resembles that of a role without a column.
+    """Raise DataError for an unused column whose name resembles a role for which no column was found.
 
-    `names_by_role` has the names by role, `columns_by_role` the column of each role.
+    `names_by_role` has the accepted names of each role, `columns_by_role` the column that was found.
     """
     names = [name for role, some in names_by_role.items() if not columns_by_role.get(role) for name in some]
     for column in sorted(set(columns) - set(columns_by_role.values())):
@@ -384,7 +385,7 @@ def refuse_misspelt_columns(
 
 
 def is_misspelt(column: str, name: str) -> bool:
-    """Whether the names differ by one missing or extra letter, two exchanged letters, or case.
+    """Return whether the names differ only in case, by one letter, or by two exchanged letters.
 
     >>> is_misspelt("lable", "label"), is_misspelt("Clusters", "cluster"), is_misspelt("store", "score")
     (True, True, False)
@@ -397,14 +398,14 @@ def is_misspelt(column: str, name: str) -> bool:
 
 
 def unread_columns_message(path: Path, columns: Iterable[str], read_columns: Iterable[str | None]) -> list[str]:
-    """The message about unused columns, if any."""
+    """Return a message that names unused columns, or an empty list if there are none."""
     unread = sorted(set(columns) - set(read_columns))
     more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
     return [f"{path.name}: unused columns: {', '.join(unread[:MAX_NAMED])}{more}"] * bool(unread)
 
 
 def find_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tuple[Path, str]]:
-    """(file, split) at `path`: the file itself, or those of `names` (file name -> split) in the folder."""
+    """Return (file, split) for the file at `path`, or for each of `names` (file name -> split) in the folder there."""
     if path.is_file():
         return [(path, names.get(path.name, ""))]
     if not path.is_dir():
@@ -425,7 +426,7 @@ def find_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tupl
 def yield_and_check_counts(
     file: Path, rows: Iterable[PairRow], expected: Expected, *, name: str = ""
 ) -> Iterator[PairRow]:
-    """The rows of a file unchanged; calls `check_published_counts` after the last one."""
+    """Yield the rows of a file unchanged, then call `check_published_counts`."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts[str(row.label)] += 1
@@ -434,10 +435,10 @@ def yield_and_check_counts(
 
 
 def check_published_counts(file: Path, counts: Mapping[str, int], expected: Expected, *, name: str = "") -> None:
-    """Compare a file's rows per label with those in `expected` for the file's name, or for `name`.
+    """Compare a file's rows per label with those in `expected` under the file's name, or under `name`.
 
-    If there are fewer rows than published and the last line has no line end, the file was cut off: DataError. Any other
-    difference is a warning.
+    Raise DataError if rows are missing and the last line has no line end, because then the file was cut off. Warn about
+    any other difference.
     """
     wanted, _ = expected.get(name or file.name, (0, {}))
     if sum(counts.values()) < wanted and not _ends_a_line(file):
@@ -464,7 +465,7 @@ def warn_unless_published_counts(name: str, counts: Mapping[str, int], expected:
 
 
 def rows_and_labels(rows: int, labels: Mapping[str, int], *, noun: str = " rows") -> str:
-    """Rows and balance in words.
+    """Return the number of rows and of each label in words.
 
     >>> rows_and_labels(4076, {"0": 1323, "1": 2753})
     '4,076 rows (1: 2,753, 0: 1,323)'
@@ -477,9 +478,9 @@ FormatReader = Callable[[Path, BadRows], tuple[list[str], NumberedRows]]
 
 
 def read_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
-    """The columns of the file, and (line or row number, fields) of each row; for JSON Lines, the first row's columns.
+    """Return the file's columns, and (line or row number, fields) for each row. JSON Lines has the first row's columns.
 
-    DataError for an unsupported format, or a file that does not match its format.
+    Raise DataError for an unsupported format, or a file that does not match its format.
     """
     ending = file_ending(path)
     if ending not in TABLE_READERS:
@@ -488,7 +489,7 @@ def read_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
 
 
 def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:
-    """The error for an unsupported file format, with the command that converts the file.
+    """Return the error for an unsupported file format. It names a command that converts the file, if there is one.
 
     >>> str(unknown_format_error(Path("log.zst"), [".csv"]))
     "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
@@ -514,10 +515,10 @@ def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:
 
 
 def trec_sgml_remedy(files: Iterable[Path], folder: Path) -> str:
-    """The commands that convert TREC's topics (`<top>`) and documents (`<DOC>`) in these files to JSON Lines.
+    """Return commands that convert TREC's topics (`<top>`) and documents (`<DOC>`) in these files to JSON Lines.
 
-    They write queries.jsonl and corpus.jsonl into the folder, which is then read with its judgements as `retrieval`.
-    Empty if no file holds such entries.
+    They write queries.jsonl and corpus.jsonl into the folder, which `retrieval` then reads with the folder's
+    judgements. Return "" if no file holds topics or documents.
     """
     by_tag: dict[bytes, list[Path]] = {}
     for file in files:
@@ -536,13 +537,13 @@ def trec_sgml_remedy(files: Iterable[Path], folder: Path) -> str:
 
 
 def find_parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files in a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left out."""
+    """Return the Parquet files in a folder and its subfolders, by name, except in hidden places (`.x`, `_x`)."""
     by_name = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
     return [by_name[name] for name in sorted(by_name) if not any(part[0] in "._" for part in name.split("/"))]
 
 
 def file_ending(path: Path) -> str:
-    """The ending of a file's name in lower case, including the one before .gz.
+    """Return a file name's ending in lower case; for .gz, with the ending before it.
 
     >>> file_ending(Path("qrels/test.TSV.gz")), file_ending(Path("a.b.parquet"))
     ('.tsv.gz', '.parquet')
@@ -558,10 +559,11 @@ def _read_json_lines(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]
 
 
 def read_json_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
-    """The columns of any row and the rows of a JSON file, or of JSON Lines in a file called .json.
+    """Return the columns and rows of a JSON file, or of JSON Lines in a file called .json. The columns are those of all
+    rows.
 
-    A file holds an array of objects; an object of arrays, as Chroma and Arrow write; an object of objects by id or by
-    column, as pandas writes; or one of these inside an answer, as from Qdrant.
+    The file holds an array of objects; an object of arrays, as Chroma and Arrow write; an object of objects by id or by
+    column, as pandas writes; or any of these inside a response, as from Qdrant.
     """
     try:
         rows = _find_table(read_json(path, infinite=True))
@@ -584,7 +586,7 @@ def _column_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _find_table(value: Any) -> list[dict[str, Any]] | None:
-    """The rows in a JSON value, None if it has no table."""
+    """Return the rows in a JSON value, or None if it has no table."""
     if isinstance(value, list):
         if all(isinstance(row, dict) for row in value):
             return value or None
@@ -609,7 +611,7 @@ def _find_table(value: Any) -> list[dict[str, Any]] | None:
 
 
 def delimited_reader(delimiter: str) -> FormatReader:
-    """The reader of files with this delimiter."""
+    """Return a reader for files with this delimiter."""
 
     def rows(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
         names, numbered = read_header(path, delimiter=delimiter), read_full_rows(path, delimiter, bad)
@@ -619,7 +621,7 @@ def delimited_reader(delimiter: str) -> FormatReader:
 
 
 def read_parquet(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:  # noqa: ARG001 - Parquet is whole or not
-    """The columns and rows of a Parquet file; DataError for a file in a different format."""
+    """Return the columns and rows of a Parquet file. Raise DataError if the file is not Parquet."""
     file = _open_parquet(path)
 
     def rows() -> NumberedRows:
@@ -632,8 +634,9 @@ def read_parquet(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:  #
 
 
 def open_parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
-    """The columns of a Parquet file, and a function that reads some of them as record batches; DataError for a file in
-    a different format.
+    """Return the columns of a Parquet file, and a function that reads some of them as record batches.
+
+    Raise DataError if the file is not Parquet.
     """
     file = _open_parquet(path)
 

@@ -1,14 +1,14 @@
 """Your own queries and documents: a folder in the layout of BEIR or MTEB, or one file with one judgement per row.
 
-A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
-also as TSV or in TREC's format, text files also gzipped. A JSON file may hold all three, as LlamaIndex writes it. A
-judgement file's name is its split. The default is `test`; name the file to use a different split. A query that is also
-a document, with the same id and text, does not find itself (BEIR's ignore_identical_ids).
+A folder holds corpus, queries and qrels. Each is a file or a folder of files, in JSON Lines or Parquet; qrels may also
+be TSV or in TREC's format, and text files may be gzipped. A JSON file may hold all three, as LlamaIndex writes it. The
+name of a qrels file is its split. The default split is `test`; name a qrels file to use another. A query that is also a
+document, with the same id and text, is not searched for itself (BEIR's ignore_identical_ids).
 
-One file has the columns `query` and `document` (or `positive`), and wrong documents. A row may have several documents
-of a kind in a list, as FlagEmbedding (`pos`, `neg`) and Tevatron (`positive_passages`, `negative_passages`) write them.
-The texts serve as ids, so a repeated text is one query or one document. All documents, including hard negatives, are
-searched; but a query that is also a document does not find itself, unless a row says that its own text is right.
+A single file has the columns `query` and `document` (or `positive`), and may have wrong documents. A list in a row can
+hold several documents, as FlagEmbedding (`pos`, `neg`) and Tevatron (`positive_passages`, `negative_passages`) write
+them. Texts serve as ids, so a repeated text is one query or one document. All documents, including hard negatives, are
+searched. A query that is also a document does not retrieve itself, unless a row judges its own text relevant.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ Fields = Mapping[str, Any]
 
 @dataclass
 class _JudgedQuery:
-    """The rows of one query."""
+    """The judgements of one query, collected from its rows."""
 
     relevance: dict[str, int] = field(default_factory=dict)
     negatives: dict[str, None] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class _JudgedQuery:
 
 @dataclass(frozen=True)
 class _RowColumns:
-    """The column of each role; "" if there is none."""
+    """The column of each role; "" for a role without a column."""
 
     query: str
     document: str
@@ -104,7 +104,7 @@ class _RowColumns:
 
 
 def read_judged_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Collection:
-    """The collection in the rows of a file; DataError names a missing column."""
+    """Read a file with one judgement per row as a collection. DataError names a missing column."""
     names, rows = read_table(path, bad)
     columns = _find_row_columns(path, names, needs_negatives=needs_negatives)
     documents: dict[str, str] = {}
@@ -128,7 +128,7 @@ def read_judged_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False)
 def read_triplet_rows(path: Path, bad: BadRows, property_of_all: str) -> Iterator[PropertyRow]:
     """Read a file as triplets of query, relevant document and wrong document.
 
-    `property_of_all` is as for contrasts.
+    `property_of_all` is the property of all rows; if it is "", each row names its own.
     """
     names, rows = read_table(path, bad)
     columns = _find_row_columns(path, names, needs_negatives=True)
@@ -153,7 +153,7 @@ def read_triplet_rows(path: Path, bad: BadRows, property_of_all: str) -> Iterato
 
 
 def are_query_columns(names: Sequence[str]) -> bool:
-    """Whether these are the columns of queries and documents.
+    """Return whether a table with these columns holds queries and documents.
 
     >>> are_query_columns(["query", "document", "label"]), are_query_columns(["anchor", "second", "label"])
     (True, False)
@@ -181,7 +181,7 @@ def _add_row(
     queries: dict[str, _JudgedQuery],
     excluded: Counter[str],
 ) -> None:
-    """Add a row to the collection; ValueError for an invalid row, which is not added."""
+    """Add a row to the collection. Raise ValueError, and add nothing, if the row is invalid."""
     query, right, wrong, cluster = _parse_row(row, at)
     grade = parse_relevance(row.get(at.relevance)) if at.relevance else RELEVANT
     slices = {name: row.get(name) for name in at.slices}
@@ -208,7 +208,9 @@ class _RowTexts(NamedTuple):
 
 
 def _parse_row(row: Mapping[str, Any], at: _RowColumns) -> _RowTexts:
-    """A row's texts and its cluster ("" if none); ValueError for a text that is missing or not a text."""
+    """Return a row's texts and its cluster ("" if none). Raise ValueError for a missing text or a value that is not
+    text.
+    """
     query, right = check_text("query", row.get(at.query)), _parse_cell("document", row.get(at.document))
     wrong = [
         text for name in at.negatives if not is_missing(row.get(name)) for text in _parse_cell("negative", row[name])
@@ -217,7 +219,10 @@ def _parse_row(row: Mapping[str, Any], at: _RowColumns) -> _RowTexts:
 
 
 def _parse_cell(name: str, value: object) -> list[str]:
-    """The text in a cell, or the texts in its list, including Tevatron's with titles; ValueError if one is missing."""
+    """Return the text in a cell, or each text of a list, joined with its title in Tevatron's format.
+
+    Raise ValueError if a text is missing.
+    """
     values = value if isinstance(value, list) and value else [value]
     parts = [[one.get("title"), one.get("text")] if isinstance(one, dict) else [one] for one in values]
     joined = [[check_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
@@ -237,7 +242,7 @@ def _make_query(
 
 
 def parse_relevance(value: object) -> int:
-    """A relevance as a whole number; ValueError if it is not one.
+    """Return a relevance as a whole number. Raise ValueError if the value is not a whole number.
 
     >>> parse_relevance("2"), parse_relevance(1.0)
     (2, 1)
@@ -253,7 +258,7 @@ def parse_relevance(value: object) -> int:
 
 @dataclass(frozen=True)
 class JsonPart:
-    """The rows in a part of a JSON file; `place` names it in errors."""
+    """The rows of one part of a JSON file. Errors call the part `place`."""
 
     place: str
     rows: Sequence[Fields]
@@ -266,14 +271,19 @@ Source = Path | JsonPart
 
 
 def fetch_from_hub(spec: str) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is not in the cache and cannot be fetched."""
+    """Return the folder of `OWNER/NAME@COMMIT` on the hub. Raise DataError if it is neither cached nor can be
+    downloaded.
+    """
     return fetch_hub_folder(
         spec, patterns=PATTERNS, is_whole=lambda folder: not _names_of_missing_parts(_find_parts(folder))
     )
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """The collection at the path: a folder, one of its judgement files, or one file; DataError explains a fault."""
+    """Read the collection at the path: a folder, one of its qrels files, or a single file.
+
+    DataError explains a fault in the files.
+    """
     if path.is_dir():
         return _read_folder(path, "", bad)
     if not path.is_file():
@@ -301,7 +311,7 @@ def collection(path: Path, bad: BadRows) -> Collection:
 
 
 def read_json_parts(path: Path) -> dict[str, list[Source]]:
-    """Corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); empty for another file."""
+    """Return corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex), otherwise {}."""
     if file_ending(path) != ".json":
         return {}
     try:
@@ -345,10 +355,10 @@ def _read_folder(folder: Path, wanted_split: str, bad: BadRows) -> Collection:
 
 
 def _remedy_of_missing_parts(folder: Path, missing: Sequence[str]) -> str:
-    """The command that writes the missing parts from other files of the folder; empty if none can be used.
+    """Return a command that writes the missing parts from other files in the folder, or "" if no file fits.
 
-    These are TREC's topics and documents, and the corpus of MS MARCO and Anserini, called `collection` or `docs`. MS
-    MARCO's text files have an id and a text per line, Anserini's JSON has the text as `contents`.
+    Such files are TREC's topics and documents, and the corpus of MS MARCO or Anserini, called `collection` or `docs`.
+    MS MARCO's text files have an id and a text per line. Anserini's JSON has the text as `contents`.
     """
     if {"corpus", "queries"} & {*missing} and (remedy := trec_sgml_remedy(
         sorted(path for path in folder.rglob("*") if path.is_file()), folder
@@ -390,7 +400,7 @@ def _read_parts(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows)
 
 
 def _find_parts(folder: Path) -> dict[str, list[Path]]:
-    """The files of each part; MTEB also calls the folder of judgements `default` or `data`."""
+    """Return the files of each part. MTEB also calls the folder of qrels `default` or `data`."""
     parts = {name: _find_part_files(folder, name) for name in ("corpus", "queries", "qrels")}
     others = (_find_part_files(folder, name) for name in JUDGEMENT_FOLDERS)
     return {**parts, "qrels": parts["qrels"] or next(filter(None, others), [])}
@@ -401,7 +411,7 @@ def _names_of_missing_parts(parts: Mapping[str, Sequence[Path]]) -> list[str]:
 
 
 def _find_part_files(folder: Path, name: str) -> list[Path]:
-    """The files of one part: those of its folder, or the one with its name."""
+    """Return the files of a part: all files in its folder, or the file with its name."""
     endings = (
         {*TABLE_READERS}
         if name in ("corpus", "queries")
@@ -418,7 +428,7 @@ def _find_part_files(folder: Path, name: str) -> list[Path]:
 
 
 def _split_in_file_name(path: Path) -> str:
-    """The split of a judgement file.
+    """Return the split that a qrels file's name gives.
 
     >>> _split_in_file_name(Path("qrels/dev.tsv.gz")), _split_in_file_name(Path("qrels/test-00000-of-00001.parquet"))
     ('dev', 'test')
@@ -427,7 +437,7 @@ def _split_in_file_name(path: Path) -> str:
 
 
 def _choose_split(folder: Path, files: Sequence[Path], wanted_split: str) -> tuple[str, list[Path]]:
-    """The split to measure, with its files: the named one, else `test`, else the only one."""
+    """Return the split to measure and its files: the wanted split, otherwise `test`, otherwise the only one."""
     if files[0].parent == folder:
         return "", list(files)
     splits: dict[str, list[Path]] = {}
@@ -445,9 +455,10 @@ def _choose_split(folder: Path, files: Sequence[Path], wanted_split: str) -> tup
 def _read_documents(
     files: Sequence[Source], queries: Mapping[str, str], bad: BadRows, excluded: Counter[str]
 ) -> tuple[dict[str, str], set[str]]:
-    """Text by id, and the ids of documents that are also a query: with its id, and its text as title, text or both.
+    """Return each document's text by id, and the ids of documents that are also a query.
 
-    A document without title and text is left out.
+    Such a document has a query's id, and the query's text as its title, text or both. A document without title and text
+    is left out.
     """
     documents: dict[str, str] = {}
     own: set[str] = set()
@@ -472,7 +483,7 @@ def _read_documents(
 
 
 def _add_text(texts: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
-    """Add a text under its id; ValueError if the id has a different text; the same text is counted as a repeat."""
+    """Add a text under its id. Count an exact repeat, and raise ValueError if the id already has a different text."""
     known = texts.setdefault(name, text)
     if known is not text:
         if known != text:
@@ -483,7 +494,7 @@ def _add_text(texts: dict[str, str], name: str, text: str, excluded: Counter[str
 def _read_judgements(
     files: Sequence[Source], queries: Fields, documents: Fields, bad: BadRows
 ) -> dict[str, dict[str, int]]:
-    """Query id -> document id -> grade, in file order."""
+    """Return query id -> document id -> grade, in file order."""
     grades_by_query: dict[str, dict[str, int]] = {}
     for file, line, row, at in _read_part_rows(files, "judgement", bad):
         try:
@@ -504,7 +515,7 @@ def _read_judgements(
 def _read_part_rows(
     files: Sequence[Source], part: str, bad: BadRows
 ) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
-    """(file, line, fields, column of each role) of all rows; DataError names a file without a needed column."""
+    """Yield (file, line, fields, column of each role) for each row. DataError names a file without a needed column."""
     for file in files:
         rows: Iterator[tuple[int, Fields]] | None
         if isinstance(file, JsonPart):
@@ -524,16 +535,17 @@ def _read_part_rows(
                         place, new = quote(str(file)), quote(f"{file}.new")
                         remedy = f". Remedy: {TO_CORPUS['.tsv'][1].format(place)} > {new} && mv {new} {place}"
                     raise DataError(
-                        f"{file}:1: no column for the {role} of a {part} (columns: {', '.join(columns)}; understood: "
+                        f"{file}:1: no column for the {role} of a {part} (columns: {', '.join(columns)}; accepted: "
                         f"{', '.join(names)}){remedy}"
                     )
             yield from ((file, line, row, at) for line, row in rows)
 
 
 def _read_trec_qrels(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
-    """(line, fields) of TREC's judgements: query, an unused field, document, grade; the unused field may be missing.
+    """Return (line, fields) for each of TREC's judgements: query, an unused field, document, grade.
 
-    None for any other file; DataError for a run, which has the scores of a system instead of judgements.
+    The unused field may be missing. Return None for any other format. Raise DataError for a TREC run, which has a
+    system's scores instead of judgements.
     """
     if file_ending(path).removesuffix(".gz") not in (*TREC_ENDINGS, ".tsv"):
         return None
@@ -558,12 +570,12 @@ def _read_trec_qrels(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] |
 
 
 def _split_fields(line: str) -> list[str]:
-    """The fields of a line, split at tabs if it has some, since ids may hold blanks, else at blanks."""
+    """Split a line at tabs if it has any, because ids may hold blanks, otherwise at blanks."""
     return [field.strip() for field in line.split("\t")] if "\t" in line.strip() else line.split()
 
 
 def parse_id(value: object, name: str) -> str:
-    """An id as text; it may be a number and may hold blanks. ValueError if it is not one.
+    """Return an id, which may be a number and may hold blanks, as text. Raise ValueError for any other value.
 
     >>> parse_id(12, "id"), parse_id("Geneva Durben", "id")
     ('12', 'Geneva Durben')

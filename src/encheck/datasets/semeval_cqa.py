@@ -1,11 +1,12 @@
 """SemEval-2016 task 3, Community Question Answering (Nakov et al. 2016), English, subtasks A, B and C, as distributed.
 
     --data semeval-cqa:FOLDER      every subtask that has labels; `split` is A, B or C (A-train, A-validation ...)
-    --data semeval-cqa:FOLDER#B    one of them; a .relevancy file next to its XML, or an .xml file, also works
+    --data semeval-cqa:FOLDER#B    only subtask B; a .relevancy file next to its XML, or an .xml file, also works
 
-Label 1 is Good (A, C), PerfectMatch or Relevant (B). The test XML holds "?": its labels are those of the gold files,
-and its pairs come in their order, which is that of every submitted run. The cluster is the related question in A, the
-original one in B and C. Of SemEval-2017, subtask B is read from testing_data.txt, where questions have no subject.
+Label 1 is Good (A, C), PerfectMatch or Relevant (B). The test XML holds "?" instead of labels. The gold files have
+these labels, and give the order of the pairs, which every submitted run shares. The cluster is the related question in
+A, and the original question in B and C. Of SemEval-2017, only subtask B is read, from testing_data.txt, where questions
+have no subject.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ LABELS = {
 
 
 class Candidate(NamedTuple):
-    """A question and one candidate for it; `label` is the file's, "?" if the gold label is held back."""
+    """A question and a candidate answer to it. `label` is as in the file; "?" if the label is in the gold file."""
 
     key: Key
     first: str
@@ -67,7 +68,7 @@ class Candidate(NamedTuple):
 
 
 def read_candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
-    """The candidates of subtask A, B or C in an XML file, or in the plain text of 2017 (B only), in file order."""
+    """Read subtask A, B or C from an XML file, or B from the plain text of 2017. The candidates are in file order."""
     if file.name == PLAIN:
         return _read_plain_candidates(file, bad) if task == "B" else iter(())
     root = parse_xml(file)
@@ -79,9 +80,9 @@ def read_candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
 
 
 def parse_xml(path: Path) -> ET.Element:
-    """The root of an XML file, with each element's line in its attribute "line".
+    """Return the root of an XML file. The attribute "line" of each element has its line number.
 
-    DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
+    Raise DataError if the file is not well-formed or declares entities. (The task's files do have a document type.)
     """
     builder, parser = ET.TreeBuilder(), expat.ParserCreate()
 
@@ -137,13 +138,16 @@ def _make_candidate(
 
 
 def _element_text(element: ET.Element) -> str:
-    """Subject and body of a question, or the text of a comment, without the thread inside it."""
+    """Return a question's subject and body, or a comment's text, without the thread inside the element."""
     parts = [child.text or "" for child in element if re.fullmatch(r"(Org|Rel)Q(Subject|Body)|RelCText", child.tag)]
     return " ".join(part.strip() for part in parts).strip()
 
 
 def _read_plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
-    """Question id, its body, related id, its body, ten comments; bodies only, without labels."""
+    """Yield the candidates of a plain text file, which has no subjects and no labels.
+
+    Fields: question id, its body, related id, its body, ten comments.
+    """
     for number, line in enumerate(read_lines(file), 1):
         fields = line.split(DIVIDER)
         if len(fields) == 15:
@@ -153,7 +157,7 @@ def _read_plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
 
 
 def read_gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
-    """(line, ids, label) of a .relevancy file: question id, candidate id, rank, score, true or false."""
+    """Yield (line, ids, label) of a .relevancy file. Fields: question id, candidate id, rank, score, true or false."""
     seen: set[Key] = set()
     for number, fields in read_tab_rows(file, columns=5, bad=bad):
         key, label = (fields[0], fields[1]), binary_label_or_none(fields[4])
@@ -167,7 +171,7 @@ def read_gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs by subtask: those with a gold file in its order, then those with labels in the XML."""
+    """Yield the pairs by subtask: first those of a gold file, in its order, then those with labels in the XML."""
     texts, golds, wanted = find_files_and_subtasks(path)
     pools: dict[str, dict[Key, Candidate]] = {task: {} for task in wanted}
     for task, pool in pools.items():
@@ -184,7 +188,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def find_files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], str]:
-    """The files with texts, the gold file of each subtask, and the subtasks to read."""
+    """Return the files with texts, the gold file of each subtask, and the subtasks to read."""
     folder, divider, task = str(path).rpartition("#")
     path, wanted = (Path(folder), task) if divider and task in LABELS and not path.exists() else (path, "ABC")
     if not path.exists():
@@ -204,7 +208,7 @@ def find_files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], st
 
 
 def _subtask_in_file_name(gold_file: Path) -> str:
-    """X.subtaskB.relevancy -> B."""
+    """Return the subtask in a gold file's name: B for X.subtaskB.relevancy."""
     task = gold_file.name.removesuffix(".relevancy")[-1:]
     if task not in LABELS or not gold_file.name.endswith(f".subtask{task}.relevancy"):
         raise DataError(f"{gold_file} does not say its subtask: call it ....subtaskA.relevancy (or B, C)")
@@ -214,7 +218,7 @@ def _subtask_in_file_name(gold_file: Path) -> str:
 def _make_labelled_pairs(
     task: str, pool: dict[Key, Candidate], answers: Path | None, bad: BadRows
 ) -> Iterator[PairRow]:
-    """The candidates of a subtask with labels: those of the gold file in its order, then those of the XML files."""
+    """Yield a subtask's labelled pairs: first those of the gold file, in its order, then those of the XML files."""
     judged = list(read_gold_labels(answers, bad)) if answers else []
     if answers and any(key in pool for _, key, _ in judged):
 
@@ -240,7 +244,7 @@ def _make_labelled_pairs(
 
 
 def _make_pair_row(task: str, candidate: Candidate, gold_label: int | None) -> PairRow:
-    """The pair of a candidate; without a gold label, its own label is used. ValueError if that is not one."""
+    """Make the pair of a candidate. Without a gold label, use the file's. Raise ValueError if that is not a label."""
     if gold_label is None and candidate.label == "?":
         raise ValueError(f"the label of {'/'.join(candidate.key)} is '?', and it is in no gold file")
     if gold_label is None and candidate.label not in LABELS[task]:

@@ -1,8 +1,8 @@
-"""SentEval's data folders (Conneau and Kiela 2018), tokenised as SentEval ships them.
+"""SentEval's data folders (Conneau and Kiela 2018), tokenised as SentEval distributes them.
 
-`read` returns the pairs: the folder STS with STS12-en-test to STS16-en-test; `split` is year and sub-set,
-"STS12/MSRpar". MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class; MRPC has pairs with a class. `tasks`
-returns those that exist.
+`read` returns pairs: the folder STS with STS12-en-test to STS16-en-test. Their `split` is year and sub-set,
+"STS12/MSRpar". `tasks` returns those of the tasks with classes that exist: MR, CR, MPQA, SUBJ, SST and TREC have single
+sentences, and MRPC has pairs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ NO_WORD = "."  # replaces an empty line, as in SentEval's own examples; CR and M
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs of the STS 2012 to 2016 folders that exist, by year and sub-set."""
+    """Yield the pairs of those STS folders from 2012 to 2016 that exist, by year and sub-set."""
     folders_by_year = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(folders_by_year.values()):
         raise DataError(f"senteval: {path} has no folder STS1x-en-test and no file of {', '.join(TASKS)}")
@@ -77,15 +77,16 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def has_pairs(path: Path) -> bool:
-    """Whether the folder holds pairs of STS."""
+    """Return whether the folder has STS pairs."""
     return any(any(path.rglob(f"{year}-en-test")) for year in YEARS)
 
 
 def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
-    """The tasks whose files are in the folder, by name, in `TASKS`' order; MRPC's training part is the whole file.
+    """Return the tasks whose files are in the folder, by name, in the order of `TASKS`. MRPC's training part is the
+    whole file.
 
-    DataError that names all missing files, before any is read; also for a file without a sentence, and for a training
-    or test part with only one class.
+    Before reading, raise DataError with the names of all missing files. Also raise DataError for a file without a
+    sentence, or for a training or test part with a single class.
     """
     if not path.exists():
         raise DataError(f"senteval: {path} does not exist; expected {FILES}")
@@ -119,7 +120,7 @@ def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
 
 
 def _require_classes(name: str, path: Path, rows: list[ClassifiedText]) -> None:
-    """DataError for a part without sentences, or with a single class."""
+    """Raise DataError for a part without sentences, or with a single class."""
     wanted = dict.fromkeys(BY_LINE[FOLDERS[name]].values()) if FOLDERS.get(name) in BY_LINE else {}
     for split in wanted or dict.fromkeys(["train", "test"] if name == PAIRS else [""]):
         classes = {row.label for row in rows if row.split == split}
@@ -134,10 +135,10 @@ def _require_classes(name: str, path: Path, rows: list[ClassifiedText]) -> None:
 
 
 def read_classification_folder(path: Path, *, bad: BadRows | None = None) -> list[ClassifiedText]:
-    """The sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
+    """Return the sentences of MR, CR, MPQA, SUBJ, SST or TREC in file order. The name of the folder decides which.
 
-    DataError if the folder is not one of these or lacks a file; a bad line is an error with file and line, unless `bad`
-    skips it. TREC's training file is Latin-1.
+    Raise DataError if the folder is none of these or lacks a file. The error for a bad line names file and line, unless
+    `bad` skips it. TREC's training file is Latin-1.
     """
     bad = bad or BadRows()
     for files in (*BY_FILE.values(), *BY_LINE.values()):
@@ -151,9 +152,9 @@ def read_classification_folder(path: Path, *, bad: BadRows | None = None) -> lis
 
 
 def _read_checked_sentences(file: Path, fact: str, bad: BadRows) -> list[ClassifiedText]:
-    """The sentences of a file, compared with the published counts.
+    """Return the sentences of a file, and compare their number with the published one.
 
-    `fact` comes from the file's name: the class in BY_FILE, the split in BY_LINE.
+    `fact` is what the file's name says: the class for tasks in BY_FILE, the split for tasks in BY_LINE.
     """
     encoding = "utf-8-sig"
     if file.name == "train_5500.label":  # distributed in Latin-1, unless it has been converted

@@ -1,7 +1,7 @@
 """Split long texts into passages of similar length, in any language.
 
-Length is counted in words; each Chinese, Japanese, Korean or Thai character counts as one, as for tokenizers, and so do
-twenty characters without a blank. The cut is after a sentence if one ends in the second half of a passage.
+Length is counted in words. A Chinese, Japanese, Korean or Thai character counts as one word, as it does for tokenizers,
+and so do twenty characters without a blank. A passage ends after a sentence if a sentence ends in its second half.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHORTENED = re.compile(
 
 
 def count_words(text: str) -> int:
-    """The number of words in a text.
+    """Return the number of words in a text.
 
     >>> count_words("Three plain words"), count_words("三个字")
     (3, 3)
@@ -33,8 +33,9 @@ def count_words(text: str) -> int:
 
 
 def split_sentences(text: str) -> list[str]:
-    r"""The sentences of a text with a proper beginning and end; a sentence does not span lines, and headings are left
-    out.
+    r"""Return the sentences of a text that begin and end properly.
+
+    A sentence does not continue on the next line. Headings are left out.
 
     >>> split_sentences("# Returns\n\nDr. Lee has 14 days. Then e.g. a fee is due.")
     ['Dr. Lee has 14 days.', 'Then e.g. a fee is due.']
@@ -48,7 +49,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _cut_at_line_and_sentence_ends(text: str) -> Iterator[str]:
-    """The pieces between ends of lines and of sentences."""
+    """Yield the pieces of a text between ends of lines and sentences."""
     start = 0
     for cut in CUT.finditer(text):
         is_sentence = cut["closing"] is not None
@@ -60,7 +61,7 @@ def _cut_at_line_and_sentence_ends(text: str) -> Iterator[str]:
 
 
 def split_passages(text: str, *, words: int) -> list[str]:
-    """The passages of a text, each of at most `words` words; white space between sentences is kept.
+    """Split a text into passages of at most `words` words. White space between sentences is kept.
 
     >>> split_passages("One two three. Four five. Six seven eight nine.", words=6)
     ['One two three. Four five.', 'Six seven eight nine.']
@@ -75,7 +76,7 @@ def split_passages(text: str, *, words: int) -> list[str]:
 
 
 def _passage_word_spans(word_spans: list[tuple[int, int]], ends: set[int], words: int) -> Iterator[tuple[int, int]]:
-    """(first word, word after the last) of each passage; the remainder is distributed evenly."""
+    """Yield (first word, word after the last) of each passage. Extra words are spread evenly over the passages."""
     at = 0
     while (left := len(word_spans) - at) > 0:
         size = ceil(left / ceil(left / words))

@@ -1,8 +1,9 @@
-"""STS 2012 to 2016 (Agirre et al.), the test sub-sets: a folder with an input and a gold file for each, line by line.
+"""STS 2012 to 2016 (Agirre et al.), the test sub-sets: a folder with an input file and a gold file for each sub-set.
 
-Reads the distributed layout and SentEval's (tokenised, lower-cased). Pairs with a blank gold line were not judged and
-are left out (2015, 2016); so is 2013's sub-set SMT, whose text may not be redistributed. `score` is from 0 to 5; the
-label is 1 for scores of at least 4, as in the STS benchmark, which is made from these; `split` is the sub-set's name.
+Line n of a gold file belongs to line n of its input file. The distributed layout and SentEval's (tokenised,
+lower-cased) are read. Pairs with a blank gold line (2015, 2016) were not judged and are left out. So is 2013's sub-set
+SMT, whose text may not be redistributed. `score` is from 0 to 5. The label is 1 for scores of at least 4, as in the STS
+benchmark, which is made from these data. `split` is the name of the sub-set.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class StsYear:
 
     @property
     def FILES(self) -> str:  # noqa: N802 - as modules have it
-        """What a path should hold."""
+        """What the path should hold."""
         return f"{' or '.join(self.folders)}, or a folder that holds one of them"
 
     def read(self, path: Path, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs of each sub-set, by name, in file order."""
+        """Yield the pairs of each sub-set, by name, in file order."""
         folder = self._find_folder(path)
         subsets = {
             file.name.partition(".input.")[2].removesuffix(".txt"): file for file in folder.glob("STS*.input.*.txt")

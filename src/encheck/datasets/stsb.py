@@ -42,7 +42,10 @@ SPLITS = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv":
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order: genre, file, year, id, score, sentence 1, sentence 2, and on some rows two source notes."""
+    """Yield the pairs in file order.
+
+    Fields: genre, file, year, id, score, sentence 1, sentence 2, and on some rows two source notes.
+    """
     for file, split in find_files(path, SPLITS, data_set="stsb"):
 
         def make(fields: list[str], split: str = split) -> PairRow:

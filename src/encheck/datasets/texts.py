@@ -1,7 +1,7 @@
 """Your own texts without labels: one per line, or a column of a table. Each text is a group of its own.
 
-`FILE:COLUMN` names the column; the default is the first of TEXT that the file has. A column `cluster` groups related
-texts, a column `split` names their part: `texts@test:FILE` reads only that part.
+`FILE:COLUMN` names the column; the default is the first name in TEXT that the file has. A column `cluster` groups
+related texts. A column `split` names the part that a text belongs to, and `texts@test:FILE` reads only that part.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_CHARACTERS = 10_000  # characters: a longer text is a document
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A file, and the column of the texts if one is named."""
+    """A file, and the column of the texts ("" if none is named)."""
 
     path: Path
     column: str = ""
@@ -60,7 +60,7 @@ class TextRow(NamedTuple):
 
 
 def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, seed: int) -> Dataset:
-    """The texts of a file, at most `sample` clusters; DataError explains a fault in it.
+    """Return the texts of a file as a data set of at most `sample` clusters. DataError explains a fault in the file.
 
     Repeated texts are left out. Texts with the same words, in any order, form a cluster.
     """
@@ -83,9 +83,9 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
 
 
 def stream(name: str, path: str, bad: BadRows, *, part: str) -> Iterator[Group]:
-    """The groups of all distinct texts of a file, one after the other; keeps only hashes of earlier texts.
+    """Yield a group for each distinct text of a file, one at a time. Only hashes of earlier texts stay in memory.
 
-    The cluster is the one in the file, else the text. DataError explains a fault in the file.
+    The cluster is the one in the file, otherwise the text. DataError explains a fault in the file.
     """
     place, seen, count = parse_text_source(path), set[int](), 0
     for row in _select_part(place.path, _read_text_rows(place, bad), part):
@@ -104,7 +104,7 @@ def _no_text_error(path: str, bad: BadRows) -> DataError:
 
 
 def parse_text_source(path: str) -> TextSource:
-    """The file, and the column after its last colon; a file whose own name has a colon is recognised.
+    """Split a path into the file and the column after its last colon. A file whose name contains a colon is recognised.
 
     >>> parse_text_source("tickets.csv:body").column, parse_text_source("tickets.txt").column
     ('body', '')
@@ -139,7 +139,7 @@ def _read_text_rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
 
 
 def _find_text_column(place: TextSource, columns: Sequence[str]) -> str:
-    """The column of the texts; DataError lists the existing ones."""
+    """Return the column of the texts. If it is missing, DataError lists the existing columns."""
     if place.column:
         if place.column not in columns:
             raise DataError(f"{place.path}:1: {unknown_name_message('column', place.column, columns)}")
@@ -148,13 +148,13 @@ def _find_text_column(place: TextSource, columns: Sequence[str]) -> str:
     if column is None:
         raise DataError(
             f"{place.path}:1: no column with the texts (columns: {', '.join(columns)}; "
-            f"understood: {', '.join(TEXT_COLUMNS)}). Name it: --data texts:{place.path}:COLUMN"
+            f"accepted: {', '.join(TEXT_COLUMNS)}). Name it: --data texts:{place.path}:COLUMN"
         )
     return column
 
 
 def _parse_text_row(path: Path, number: int, row: Mapping[str, Any], column: str, bad: BadRows) -> Iterator[TextRow]:
-    """The text of a row, if it is valid."""
+    """Yield the text of a row if it is valid."""
     try:
         text = check_text(column, row.get(column))
         if len(text) > MAX_CHARACTERS:
@@ -169,7 +169,7 @@ def _parse_text_row(path: Path, number: int, row: Mapping[str, Any], column: str
 
 
 def _field_text(value: object) -> str:
-    """The value of a field as text; empty if it is missing.
+    """Return a field's value as text, or "" if the value is missing.
 
     >>> _field_text(7), _field_text(None), _field_text(float("nan"))
     ('7', '', '')
@@ -178,7 +178,7 @@ def _field_text(value: object) -> str:
 
 
 def _select_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
-    """The rows of a part, or all rows if `part` is empty; DataError if no row belongs to it."""
+    """Yield the rows of a part, or all rows if `part` is "". Raise DataError if no row belongs to the part."""
     if not part:
         yield from rows
         return

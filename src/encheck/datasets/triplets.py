@@ -1,9 +1,10 @@
 """Triplets as sentence-transformers writes them: anchor, positive, negative (negative_1, ...), one triplet per row.
 
-FlagEmbedding's rows have query, pos and neg, the latter two as lists.
+In FlagEmbedding's format, the columns are query, pos and neg, and the latter two hold lists.
 
-If the rows name a property, each triplet is a contest: its anchor should be nearer to the positive. Otherwise the
-anchors are queries that search for their positives among all positives and negatives of the file.
+If the rows name a property, each triplet is a contest: its anchor should be nearer to the positive than to the
+negative. Otherwise the anchors are queries, each searching for its positives among all positives and negatives of the
+file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ FILES = (
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """The collection of the file's anchors; DataError if a column is missing."""
+    """Return the file's anchors as queries and all other texts as documents. Raise DataError if a column is missing."""
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"triplets: {path} {state}; expected {FILES}")
@@ -33,6 +34,6 @@ def collection(path: Path, bad: BadRows) -> Collection:
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, property_of_all: str, sample: int | None, seed: int) -> Dataset:
-    """The triplets of a file whose rows have properties; see `contrast.contrasts`."""
+    """Return the triplets of a file whose rows have properties. The arguments are those of `contrast.contrasts`."""
     rows = drop_repeated_property_rows(path, read_triplet_rows(path, bad, property_of_all))
     return dataset_from_property_rows(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)

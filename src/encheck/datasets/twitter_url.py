@@ -1,13 +1,13 @@
 """Twitter-URL (Lan et al. 2017), as distributed, or as three parallel files of tokens.
 
-Raw: sentence 1, sentence 2, votes such as (4,6), URL. At most 2 of 6 votes is label 0, at least 4 is label 1; pairs
-with 3 are dropped. `score` is the number of votes, the cluster is the URL. A few raw rows have a fifth field: their URL
-is the last one. They are accepted if their third field has the votes.
+Distributed files have sentence 1, sentence 2, votes such as (4,6), and a URL. At most 2 of 6 votes give label 0, and at
+least 4 give label 1. Pairs with 3 votes are dropped. `score` is the number of votes, and the cluster is the URL. A few
+rows have a fifth field: their URL is the last field. They are accepted if the third field has the votes.
 
-`twitter-url@held-out` has 37,976 / 4,224 of the training pairs for training and validation, the sizes of
-"Predicate-Argument Based Bi-Encoder ..." (Table 1): the last 4,224. The paper does not say which pairs it held out.
+`twitter-url@held-out` divides the training pairs into 37,976 for training and the last 4,224 for validation. These are
+the sizes in "Predicate-Argument Based Bi-Encoder ..." (Table 1), but the paper does not say which pairs it held out.
 
-Parallel: a.toks, b.toks and sim.txt (0 or 1) in a folder called train or test; without votes and URL.
+Parallel files are a.toks, b.toks and sim.txt (0 or 1) in a folder called train or test. They have no votes and no URL.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order. If a folder holds several layouts, the raw files take precedence."""
+    """Yield the pairs in file order. If a folder holds several layouts, the distributed files take precedence."""
     for file, split in _find_files(path):
         rows = _read_parallel_files(file, bad) if file.name == "sim.txt" else _read_raw_file(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
@@ -63,7 +63,10 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_with_held_out_validation(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same pairs with the last 4,224 training pairs as the validation part; DataError if there are no more."""
+    """Yield the same pairs, with the last 4,224 training pairs as the validation part.
+
+    Raise DataError if there are no more than 4,224.
+    """
     rows = list(read(path, bad))
     training = [i for i, row in enumerate(rows) if row.split == "train"]
     if len(training) <= HELD_OUT:
@@ -98,7 +101,7 @@ def _read_raw_file(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
 
 
 def parse_votes(field: str) -> int:
-    """The number of paraphrase votes out of six; ValueError for a field in a different form.
+    """Return the number of paraphrase votes out of six. Raise ValueError for a field in a different form.
 
     >>> parse_votes("(4,6)")
     4

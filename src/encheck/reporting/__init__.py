@@ -1,1 +1,1 @@
-"""Outputs of a run: results.json and items.parquet first, and everything else derived from them."""
+"""Write the outputs of a run: first results.json and items.parquet, then everything that derives from them."""

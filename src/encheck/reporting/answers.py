@@ -1,8 +1,8 @@
 """The answers of two models to unjudged queries: answers.parquet and documents.parquet in a gate's folder.
 
 answers.parquet has a row per query: `case`, `data`, `item`, `query`, `weight`, `cluster`, and the ids of the first ten
-documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has `data`, `id`
-and `text` of each document named there. `read_disagreements` and `read_compared_queries` read both.
+documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has the `data`, `id`
+and `text` of each of these documents. `read_disagreements` and `read_compared_queries` read both files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Documents = Mapping[int, tuple[str, str]]  # row -> (id, text)
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:
-    """The first document that a query retrieves."""
+    """The document that a search ranks first."""
 
     id: str
     text: str
@@ -41,7 +41,7 @@ class FirstAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A query, asked `weight` times, for which the baseline and the candidate have different first answers."""
+    """A query for which the baseline and the candidate have different first answers. Users asked it `weight` times."""
 
     data: str
     item: str
@@ -53,7 +53,7 @@ class Disagreement:
 
     @property
     def changed(self) -> ChangedQuery:
-        """The query and both answers, each on one line."""
+        """The query and both answers, each shortened to one line."""
         return ChangedQuery(*map(on_one_line, (self.query, self.before.text, self.after.text)))
 
 
@@ -63,9 +63,9 @@ def write_answers(
     items: Mapping[str, Mapping[str, Sequence[Any]]],
     documents: Mapping[str, Documents],
 ) -> None:
-    """Write both files for the searches without judgements, if there are any.
+    """Write both files for the searches without judgements. Without such searches, write nothing.
 
-    `items` are the candidate's, `documents` those that either model retrieved, by case without the model.
+    `items` are the candidate's. `documents` are those that either model retrieved, by case without the model.
     """
     if not searched:
         return
@@ -82,7 +82,7 @@ def write_answers(
 
 
 def write_unjudged(folder: Path, gate: Gate) -> None:
-    """Write the first answers without a judgement that keep a search undecided, if there are any."""
+    """Write the first answers whose missing judgements keep a search undecided. If there are none, write nothing."""
     rows = [one for against in gate.against for row in against.rows for one in row.unjudged_answers]
     if rows:
         lines = dict.fromkeys("\t".join(map(safe_cell, (one.query, one.document_id, one.document))) for one in rows)
@@ -90,7 +90,10 @@ def write_unjudged(folder: Path, gate: Gate) -> None:
 
 
 def compared_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[JudgingQuery, ...]:
-    """Return each query of a search with the hashes of both models' first answers; `texts` maps an item to its text."""
+    """Return each query of a search with the hashes of both models' first answers.
+
+    `texts` maps an item to its query.
+    """
     firsts = zip(one.before.answers, one.after.answers, strict=True)
     rows = [[Answers.parse(text).first[0] for text in both] for both in firsts]
     columns = (one.after.items, one.after.weights, one.after.clusters, rows)
@@ -101,7 +104,7 @@ def compared_queries(one: LogAnswers, texts: Mapping[str, str], documents: Docum
 
 
 def read_compared_queries(folder: Path) -> tuple[JudgingQuery, ...]:
-    """Return what `compared_queries` made, read from a gate's folder; UsageError as in `read_disagreements`."""
+    """Read from a gate's folder what `compared_queries` returned. Raise UsageError as `read_disagreements` does."""
     texts = _read_documents(folder)
     return tuple(
         _compared_query(row["item"], row["weight"], row["cluster"], row["query"],
@@ -135,9 +138,9 @@ def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Seque
 
 
 def read_disagreements(folder: Path) -> Iterator[Disagreement]:
-    """The queries of a gate's folder whose first answer changed, in the order of the log's items.
+    """Yield the queries of a gate's folder whose first answer changed, in the order of the query log.
 
-    UsageError if the folder has no answers, as for a run that is not a gate or has labelled data.
+    Raise UsageError if the folder has no answers, because the run was not a gate or its data have labels.
     """
     texts = _read_documents(folder)
     for row in _read_parquet(folder / ANSWERS, COLUMNS):
@@ -150,7 +153,7 @@ def read_disagreements(folder: Path) -> Iterator[Disagreement]:
 
 
 def _read_documents(folder: Path) -> dict[tuple[str, str], str]:
-    """The texts of the documents by data and id; UsageError if the two files do not match."""
+    """Return the text of each document by (data, id). Raise UsageError if the two files do not match."""
     found = {(row["data"], row["id"]): row["text"] for row in _read_parquet(folder / DOCUMENTS, OF_DOCUMENTS)}
     named = {(row["data"], id_) for row in _read_parquet(folder / ANSWERS, COLUMNS) for s in ("before", "after")
              for id_ in row[s][:1]}  # fmt: skip

@@ -1,7 +1,7 @@
-"""A gate as a comment for a pull or merge request: Markdown within the length limit of code hosts.
+"""Write a gate as a comment for a pull or merge request: Markdown within the length limit of code hosts.
 
-It is made of self-contained sections, so any of them can be left out for length. Texts from others are
-escaped or set as code: no name is pinged, no address becomes a link.
+Each section stands alone, so that any section can be left out if the comment is too long. Texts that others wrote are
+escaped or set as code, so that they mention nobody and make no link.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ HEAD = ("what", CHANGE, "verdict")
 
 @dataclass(frozen=True)
 class CommentPart:
-    """A section of the comment: as many parts as fit between its start and its end."""
+    """A section of the comment: its start, as many of its parts as fit, and its end."""
 
     start: str
     parts: Sequence[str] = ()
@@ -53,10 +53,9 @@ class CommentPart:
 
 
 def gate_comment(results: RunFile | None, *, made: str = "") -> str:
-    """The comment: at most `LIMIT` UTF-16 units, with the verdict first.
+    """Return the comment, with the verdict first. It has at most `LIMIT` UTF-16 units.
 
-    `results` is None if the run wrote none. `made` names the directory of a baseline that the run made because there
-    was none.
+    `results` is None if the run wrote no results. `made` names the folder of a baseline that the run had to make first.
     """
     if results is None or results.gate is None:
         return fit_parts(list(_parts_without_gate(results, made)))
@@ -69,7 +68,7 @@ def gate_comment(results: RunFile | None, *, made: str = "") -> str:
 
 
 def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
-    """The sections that fit, in order; the last line counts the parts and sections that do not.
+    """Return the sections that fit, in order. If some do not fit, the last line says how many entries are missing.
 
     >>> fit_parts([CommentPart("a"), CommentPart("b", ["c", "d" * 200])], limit=150)
     'a\\n\\nb\\nc\\n\\nToo long for a comment: 1 more entry is left out here.\\n'
@@ -85,12 +84,12 @@ def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
 
 
 def utf16_length(text: str) -> int:
-    """The length as code hosts may count it: in UTF-16, an emoji counts as two."""
+    """Return the length in UTF-16 units, in which an emoji counts as two, as code hosts may count."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def _fit_part(section: CommentPart, room: int) -> tuple[str, int]:
-    """The text of a section within a number of units, empty if none fits, and the number of parts left out."""
+    """Return what fits of a section into this many units ("" if nothing does), and how many parts are left out."""
     taken: list[str] = []
     room -= utf16_length(section.start) + utf16_length(section.end) + 2 * len(section.between)
     for part in section.parts:
@@ -110,7 +109,7 @@ def _omission_note(count: int) -> str:
 
 
 def markdown_line(text: str, *, most: int = MOST) -> str:
-    """A text from others as one line of Markdown, cut if it is long.
+    """Return a text that others wrote as one line of Markdown, shortened if necessary.
 
     >>> markdown_line("@you see https://example.org, GH-12")
     '<span>@</span>you see https<span>:</span>//example.org, GH<span>-</span>12'
@@ -119,19 +118,19 @@ def markdown_line(text: str, *, most: int = MOST) -> str:
 
 
 def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
-    """Texts as a code block, one per line, with leading spaces kept."""
+    """Return texts as a code block, one per line. Leading spaces stay."""
     found = [cut_line(make_visible(line), most) for line in lines]
     fence = "`" * max(3, longest_backticks("\n".join(found)) + 1)
     return "\n".join([f"{fence}text", *found, fence])
 
 
 def _bullet(text: str, *, most: int = MOST) -> str:
-    """A list entry; its text cannot start a different kind of block."""
+    """Return a list entry. Its text cannot start another kind of block."""
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", markdown_line(text, most=most))
 
 
 def _parts_without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
-    """The sections of a run without a gate."""
+    """Yield the sections for a run without a gate."""
     if made:
         yield CommentPart("## GATE: NO VERDICT. There was no baseline")
         yield CommentPart(
@@ -151,7 +150,7 @@ def _parts_without_gate(results: RunFile | None, made: str) -> Iterator[CommentP
 
 
 def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iterator[CommentPart]:
-    """The verdict with the answer, what to do, and other deciding facts."""
+    """Yield the sections with the verdict, the answer, what to do, and other facts that decide."""
     first, *more = gate_headlines(gate)
     word, _, reason = first.partition(". ")
     answers = [markdown_line(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
@@ -162,7 +161,7 @@ def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iter
     if partial := gate.partial:
         named = ", ".join(map(markdown_line, partial.weighed[:20])) or "none"
         why = markdown_line(partial.why)
-        yield CommentPart(f"**Partial gate.** It can block, and never passes: {why}. Weighed were: {named}.")
+        yield CommentPart(f"**Partial gate.** It can block but never passes: {why}. Properties used: {named}.")
     yield from _change_parts(gate)
     if run.exit_status not in ENDED:
         notes = [_bullet(note) for note in run.notes]
@@ -170,18 +169,18 @@ def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iter
 
 
 def _remedy_lines(gate: Gate) -> Iterator[str]:
-    """The remedies for an inconclusive gate."""
+    """Yield what to do about an inconclusive gate."""
     if gate.outcome != "inconclusive":
         return
     for against in gate.against:
         yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in remedies_in_words(against))
         yield from (_bullet(deciding_judgements(one), most=2 * MOST) for one in against.searches if one.asks)
-    counts = "a part of the checks never passes" if gate.partial else "`--inconclusive` says what it counts as"
+    counts = "a partial gate never passes" if gate.partial else "`--inconclusive` says what it counts as"
     yield f"- It counts as exit code {gate.exit_code}: {counts}."
 
 
 def _change_parts(gate: Gate) -> Iterator[CommentPart]:
-    """Whether stored vectors stay, whether a threshold in use still fits, and what has to change."""
+    """Yield the sections about stored vectors, thresholds in use, and other things that have to change."""
     for against in gate.against:
         told = against.reindex.says if against.reindex else ""
         thresholds = [_bullet(one.says) for one in against.thresholds]
@@ -194,7 +193,7 @@ def _change_parts(gate: Gate) -> Iterator[CommentPart]:
 
 
 def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPart]:
-    """The losses against each baseline, then all rows of the decision, folded."""
+    """Yield the losses against each baseline, then a folded table of all rows behind the decision."""
     several = len(gate.against) > 1
     for one, found in zip(gate.against, told, strict=True):
         beside = f", against {markdown_line(one.baseline)}" if several else ""
@@ -215,7 +214,7 @@ def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPa
 
 
 def _loss_markdown(loss: GateLoss) -> str:
-    """A loss: its amount, its meaning, and three examples."""
+    """Return a loss: how much was lost, what that means for users, and three examples."""
     means = f"{loss.figures} {loss.means}".strip()
     lines = list(record.loss_lines(loss.row)) if loss.row else []
     parts = [f"**{markdown_line(loss.title)}.** {markdown_line(means, most=2 * MOST)}".rstrip()]

@@ -1,4 +1,4 @@
-"""The output of `encheck data`: an overview of a data set by its kind, and the variants that generators make."""
+"""The output of `encheck data`: an overview of a data set, and the variants that generators make from it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Labels = list[int | None]
 
 @dataclass(frozen=True)
 class PairsOverview:
-    """Counts of a data set of pairs, and sample pairs.
+    """What `encheck data` shows of pairs: their counts, and sample pairs.
 
-    `scores` has every graded similarity. `drawn` has the pairs whose words are compared, by label; `is_drawn` says
+    `scores` has every graded similarity. `drawn` has the pairs whose words are compared, by label. `is_drawn` says
     whether they are a sample.
     """
 
@@ -53,7 +53,7 @@ class PairsOverview:
 
 
 def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int) -> PairsOverview:
-    """The overview of a loaded data set, with at most `most` sampled pairs per label."""
+    """Return the overview of a loaded data set. It compares the words of at most `most` sampled pairs per label."""
     places = _sample_rows([pair.label for pair in dataset.pairs], most, samples, seed)
     return PairsOverview(
         dataset.name,
@@ -76,7 +76,10 @@ def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int)
 
 
 def overview_of_columns(found: PairsInColumns, *, most: int, samples: int, seed: int) -> PairsOverview:
-    """The overview of all pairs in columns (`sample=None`), building only the pairs that are shown or compared."""
+    """Return the overview of all pairs of a file in columns, without building a Python object for each pair.
+
+    Only the pairs that are shown or whose words are compared are built.
+    """
     held, links = found.pairs.table, found.pairs.links
     labels: Labels = []
     scores = [np.empty(0, np.float64)]
@@ -104,7 +107,10 @@ def overview_of_columns(found: PairsInColumns, *, most: int, samples: int, seed:
 
 
 class _SampledRows(NamedTuple):
-    """Row numbers of sampled pairs: `drawn` of each label, `samples` to show. `is_drawn`: some rows were not drawn."""
+    """Row numbers of sampled pairs: `drawn` per label, and `samples` to show.
+
+    `is_drawn` says whether any label has more rows than were drawn.
+    """
 
     drawn: dict[str, list[int]]
     samples: list[int]
@@ -128,7 +134,7 @@ def _sample_rows(labels: Labels, most: int, samples: int, seed: int) -> _Sampled
 
 
 def _read_pairs(found: PairsInColumns, wanted: set[int]) -> tuple[dict[int, SentencePair], str]:
-    """The pairs of the `wanted` rows by row, and the fingerprint of all pairs."""
+    """Return the `wanted` pairs by row number, and the fingerprint of all pairs."""
     pairs: dict[int, SentencePair] = {}
     digest, seen = hashlib.sha256(), Counter[str]()
     for start, batch in found.pairs.table.batches():
@@ -154,7 +160,7 @@ ALL = "all"
 
 
 def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -> Iterator[str]:
-    """Describe a search: the counts of its documents, queries and judgements, warnings, and a few samples."""
+    """Yield the counts of a collection's documents, queries and judgements, data warnings, and a few samples."""
     yield from table([(dataset.name, ""), *_collection_facts(dataset, found)])
     if found.excluded:
         yield ""
@@ -162,7 +168,7 @@ def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -
         yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
     yield ""
     odd = find_data_warnings(found)
-    yield "  odd" if odd else "  nothing odd was found"
+    yield "  warnings" if odd else "  no warnings"
     for one in odd:
         yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
     rng = random.Random(seed)  # noqa: S311 - no secret
@@ -220,7 +226,7 @@ def _article_facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]
 
 
 def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
-    """Describe contrasts or triplets: their counts, by property too, and a few samples."""
+    """Yield the counts of contrasts or triplets, in total and by property, and a few samples."""
     found = [one for some in (dataset.contrasts, *dataset.properties.values()) for one in some]
     scored = {pair for one in found for pair in (one.query_document_pairs if isinstance(one, Contrast) else one.pairs)}
     kind, first, second = (
@@ -255,14 +261,14 @@ DRAWN = 20_000  # pairs per label whose words are compared
 
 
 def row_counts(module: ModuleType) -> str:
-    """The number of rows of a data set: per file as published; counted for an embedded one."""
+    """Return the number of rows of a data set in words: as published per file, or counted for an embedded one."""
     if hasattr(module, "embedded"):
         return f"{module.embedded().rows:,}"
     return " / ".join(f"{rows:,}" for rows, _ in getattr(module, "EXPECTED", {}).values()) or "yours"
 
 
 def describe_dataset(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
-    """Describe a data set for the terminal, by its kind: a search, contrasts, texts or pairs."""
+    """Yield a description of a data set for the terminal, according to its kind: search, contrasts, texts or pairs."""
     if dataset.collection is not None:
         yield from describe_collection(dataset, dataset.collection, seed=seed)
         return
@@ -291,7 +297,7 @@ def describe_dataset(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
 
 
 def describe_columns(found: PairsInColumns, *, seed: int = 0) -> Iterator[str]:
-    """Describe all pairs of a file like `describe_dataset`, without building every pair in memory."""
+    """Yield the same description as `describe_dataset` for all pairs of a file, without building every pair."""
     yield from _pairs_overview_lines(overview_of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
 
 
@@ -327,7 +333,7 @@ def _pairs_overview_lines(found: PairsOverview) -> Iterator[str]:
 
 
 def counts_text(found: Mapping[str, int]) -> str:
-    """Names with their counts, sorted by name.
+    """Return names with their counts, sorted by name.
 
     >>> counts_text({"b": 2, "a": 1})
     'a: 1, b: 2'
@@ -336,7 +342,9 @@ def counts_text(found: Mapping[str, int]) -> str:
 
 
 def _histogram(overview: PairsOverview) -> Iterator[str]:
-    """Each label's histogram of Jensen-Shannon divergence as bars, from a seeded sample if there are many pairs."""
+    """Yield a bar chart of Jensen-Shannon divergence for each label. With many pairs, it is computed from a seeded
+    sample.
+    """
     from encheck.language.divergence import jensen_shannon_divergence
 
     found = [
@@ -357,7 +365,7 @@ MAX_REASONS_SHOWN = 3
 
 
 def variant_lines(listings: Sequence[VariantListing], *, language: LanguageResources, show: int) -> Iterator[str]:
-    """Yield a table of how many sentences each generator can edit, then `show` examples of each."""
+    """Yield a table that says how many sentences each generator can edit, then `show` examples from each."""
     named = ((one.name.replace("_", " "), getattr(language, one.name)) for one in fields(language))
     yield "made with " + ", ".join(f"{name} {value}" for name, value in named if value)
     rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]

@@ -1,6 +1,7 @@
-"""The decisions of a run in short blocks, and the next command.
+"""What a run decides, in short blocks, and the commands to run next.
 
-Commands to copy from a page use the run's own arguments, since labels are only short names.
+Commands on a page are meant to be copied, so they use the arguments of the run. A label may be shorter than its
+argument.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ CHOSEN = [
 
 @dataclass(frozen=True)
 class RunCommands:
-    """The command-line arguments of a run: models and data by label, model arguments, other options, and its folder."""
+    """The command-line arguments of a run: models and data by label, model arguments, other options, and the run's
+    folder.
+    """
 
     models: Mapping[str, str]
     data: Mapping[str, str]
@@ -39,9 +42,9 @@ class RunCommands:
     folder: str = ""
 
     def run(self, prop: str, model: str, data: str, *, check: str = "") -> str:
-        """The command that runs the checks of a property, or one of them, with a placeholder for an unknown path.
+        """Return the command that runs a property's checks, or only `check`. An unknown path becomes a placeholder.
 
-        "" for a model in memory, which no command line can name.
+        Return "" for a model in memory, which no command line can name.
         """
         if not (named := self._named(model)):
             return ""
@@ -51,7 +54,10 @@ class RunCommands:
         return f"encheck run -m {shlex.quote(prop)}{one} {named}{on}{self.options}"
 
     def show(self, model: str) -> str:
-        """The options after ITEM in `encheck show ITEM`; for a model in memory, those that show the run's scores."""
+        """Return the options that follow ITEM in `encheck show ITEM`.
+
+        For a model in memory, they show only the run's scores.
+        """
         where = _option("run", self.folder) if self.folder else ""
         return " ".join(filter(None, (self._named(model), where)))
 
@@ -61,7 +67,7 @@ class RunCommands:
 
 
 def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
-    """The commands of a run in `folder`, as a relative path if it is below the working directory."""
+    """Return the commands of a run in `folder`, which is named relative to the working directory if it is below it."""
     settings = results.run.settings
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
@@ -70,7 +76,7 @@ def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
 
 
 def chosen_options(settings: RunSettings, *, but: Sequence[str] = ()) -> str:
-    """The non-default options in results.json that change figures, each with a blank before it.
+    """Return the options in results.json that change figures and differ from the default, each preceded by a blank.
 
     >>> chosen_options(RunSettings(sample=None, strict=True, seed=7), but=NOT_OF_A_GATE)
     ' --sample=all --seed=7'
@@ -94,7 +100,7 @@ SELECTS = ("-m", "-k", "--deselect", "--ignore", "--ignore-glob")  # select chec
 
 @dataclass(frozen=True)
 class NextStep:
-    """A next step: what to do, its command ("" if there is none), and alternative ways to do it."""
+    """Something to do next, its command ("" if there is none), and alternative ways to do it."""
 
     says: str
     command: str = ""
@@ -103,7 +109,11 @@ class NextStep:
 
 @dataclass(frozen=True)
 class GateCommands:
-    """The commands to gate the candidate again, also on all checks, and to save its baseline; "" if not known."""
+    """Commands to repeat a gate (`again`), to repeat it on all checks (`whole`), and to save the candidate as baseline
+    (`keep`).
+
+    A command is "" if it is not known.
+    """
 
     again: str = ""
     keep: str = ""
@@ -114,7 +124,7 @@ NO_COMMANDS = GateCommands()
 
 
 def gate_commands(run: RunEntry) -> GateCommands:
-    """The commands of a run with a gate, from `run` in results.json."""
+    """Return the commands of a run with a gate, made from `run` in results.json."""
     settings = run.settings
     models = settings.models
     if models[0].startswith(OBJECT):
@@ -129,7 +139,7 @@ def gate_commands(run: RunEntry) -> GateCommands:
 
 
 def _without_selection(command: str) -> str:
-    """The command without the options that select checks."""
+    """Return the command without options that select checks, or "" if it cannot be parsed."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -142,7 +152,7 @@ def _without_selection(command: str) -> str:
 def next_steps(
     against: GateAgainst, *, candidate: str = NEW, to_type: GateCommands = NO_COMMANDS
 ) -> Iterator[NextStep]:
-    """Return what to do after a gate, in order; `to_type` has the commands of the run."""
+    """Yield what to do after a gate, in order. `to_type` has the commands of the run."""
     if against.outcome == "pass":
         changes = what_has_to_change(against)
         stays = " Stored vectors stay as they are." if against.reindex and against.reindex.needed is False else ""
@@ -185,9 +195,9 @@ FAILED = "FAILED"
 
 @dataclass(frozen=True)
 class VerdictBanner:
-    """The head of a page: the verdict in a word, the answer and its reason in a sentence each, and the first step.
+    """The head of a page: the verdict in one word, the answer and its reason in a sentence each, and the first step.
 
-    `tone` is good, bad, open or "". `number` is the answer if it is a number.
+    `tone` is good, bad, open or "". `number` is the answer if the answer is a number.
     """
 
     tone: str
@@ -199,7 +209,7 @@ class VerdictBanner:
 
 
 def run_verdict(results: RunFile) -> str:
-    """The verdict of a run without a gate, in one line."""
+    """Return the verdict of a run without a gate in one line."""
     look = results.first_look
     partial = f"PARTIAL, {look.clusters:,} of {look.of_clusters:,} clusters. " if look else ""
     word, told = _verdict_and_reason(results)
@@ -207,7 +217,7 @@ def run_verdict(results: RunFile) -> str:
 
 
 def run_banner(results: RunFile) -> VerdictBanner:
-    """The banner of a run without a gate, which cannot say whether a model may ship."""
+    """Return the banner of a run without a gate. Such a run cannot tell whether a model may ship."""
     word, told = _verdict_and_reason(results)
     told = f"{told[:1].upper()}{told[1:]}"
     if word == view.NOTHING and _is_nothing_measured(results):
@@ -223,7 +233,7 @@ def run_banner(results: RunFile) -> VerdictBanner:
 
 
 def _verdict_and_reason(results: RunFile) -> tuple[str, str]:
-    """Return the verdict of a run in a word, and its reason: what failed, else how many properties are above chance."""
+    """Return the verdict in one word and its reason: what failed, or how many properties are above chance."""
     rows = view.rows_that_ran(view.judged_rows(results))
     broke = any(row.verdict == "error" for row in rows)
     if nothing := [line for line in view.run_headlines(results) if line.startswith(view.NOTHING) and not broke]:
@@ -254,7 +264,7 @@ def _verdict_and_reason(results: RunFile) -> tuple[str, str]:
 
 
 def _profile_sentence(results: RunFile, model: str, data: str, *, several: bool) -> str:
-    """The number of properties above and below chance, and the weakest property."""
+    """Return a sentence that counts the properties above and below chance and names the weakest."""
     lines = [line for line in weakest_first(profile(results, model=model, data=data)) if line.standing]
     if not lines:
         return ""
@@ -269,7 +279,7 @@ NEW_PLACEHOLDER = "NEW_MODEL"
 
 
 def _step_after_run(results: RunFile) -> NextStep:
-    """The command for the rest of a first look, else the gate to run."""
+    """Return the step after a run: to measure what a first look left out, or to run the gate."""
     if results.run.rest and results.run.rest.command:
         return NextStep("Measure the rest:", results.run.rest.command)
     if command := gate_command(results):
@@ -281,9 +291,10 @@ def _step_after_run(results: RunFile) -> NextStep:
 
 
 def gate_command(results: RunFile) -> str:
-    """Return the command of the gate to run next: of this model, or against it if encheck ships it or it scores pairs.
+    """Return the command of the gate to run next, or "" if there is none.
 
-    "" if a gate does not accept the run's shards, if nothing was measured, and for a model in memory.
+    The gate is of this model. If encheck ships the model, or if the model scores pairs, the gate is against it. There
+    is no gate for the run's shards, for a model in memory, or if nothing was measured.
     """
     settings = results.run.settings
     if settings.engine or _is_nothing_measured(results):
@@ -302,14 +313,14 @@ def gate_command(results: RunFile) -> str:
 
 
 def _is_nothing_measured(results: RunFile) -> bool:
-    """Whether nothing was measured for any model on any data."""
+    """Return whether nothing was measured, for any model on any data."""
     pairs = [(one.name, model) for one in results.data for model in one.measured]
     return bool(pairs) and pairs == [*unmeasured_data(results)]
 
 
 @dataclass(frozen=True)
 class RunDecision:
-    """A question that a run answers in addition to its verdict: the answer in one line, and details."""
+    """A question that a run answers besides its verdict, with the answer in one line and details."""
 
     question: str
     answer: str
@@ -317,7 +328,9 @@ class RunDecision:
 
 
 def run_decisions(results: RunFile) -> list[RunDecision]:
-    """Whether stored vectors must be made again, and whether a threshold in use still fits, if known."""
+    """Return what the run says about re-encoding stored vectors and about thresholds in use. Unknown answers are left
+    out.
+    """
     gates = results.gate.against if results.gate else ()
     found = []
     for index in filter(None, (against.reindex for against in gates)):

@@ -1,4 +1,4 @@
-"""The message of a failed check, and the lines for shrunk items."""
+"""Write the message of a failed check, and the lines that show shrunk items."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Shrink = Callable[[ItemRow], "ShrinkResult | str"]
 
 
 def figure_line(estimate: Estimate) -> str:
-    """A figure with its interval, items and clusters.
+    """Return a figure with its interval, items and clusters.
 
     >>> figure_line(Estimate("margin_rate", 0.6123, 0.5512, 0.6581, n=400, clusters=380))
     'margin rate = 0.61 (95% CI 0.55 to 0.66, n=400, 380 clusters)'
@@ -35,7 +35,7 @@ def figure_line(estimate: Estimate) -> str:
 
 
 def surface_line(estimate: Estimate) -> str:
-    """The figure of the best surface scorer on the same items; empty if there is none.
+    """Return the best surface scorer's figure on the same items, or "" if there is none.
 
     >>> overlap = Estimate("margin_rate", 0.1, 0.05, 0.15, n=400, clusters=380)
     >>> surface_line(Estimate("margin_rate", 0.61, 0.55, 0.66, n=400, clusters=380, surface={"jaccard": overlap}))
@@ -46,7 +46,9 @@ def surface_line(estimate: Estimate) -> str:
 
 
 def rounded_figure(value: float, low: float, high: float) -> tuple[str, ...]:
-    """A figure and the ends of its interval, with as many digits as its width supports, without negative zero.
+    """Round a figure and the ends of its interval to as many digits as the interval's width supports.
+
+    No result is a negative zero.
 
     >>> rounded_figure(-0.001, -0.03, 0.03)
     ('0.00', '-0.03', '0.03')
@@ -58,10 +60,10 @@ def rounded_figure(value: float, low: float, high: float) -> tuple[str, ...]:
 def failure_message(
     row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str, folder: Path | None = None
 ) -> str:
-    """The whole message, with edits marked and invisible characters made visible.
+    """Return the message of a failed check, with edits marked and invisible characters made visible.
 
-    `model` is the model's option on a command line (`--model=sbert`), `folder` the run's --report-dir, None for
-    below reports/.
+    `model` is the model's option on a command line (`--model=sbert`). `folder` is the run's --report-dir, or None for a
+    run below reports/.
     """
     assert row.estimate is not None
     head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_expected_limit(row)}"
@@ -79,7 +81,7 @@ def failure_message(
 
 
 def _expected_limit(row: CheckResult) -> str:
-    """The floor or aim that the figure missed, and the other one."""
+    """Return the floor or aim that the figure missed, followed by the other limit."""
     assert row.estimate is not None
     assert row.lines is not None
     floor, aim = row.lines.floor, row.lines.aim
@@ -96,7 +98,7 @@ def _example_line(line: ExampleLine) -> str:
 
 
 def shrunk_lines(rows: Sequence[ItemRow], shrink: Shrink) -> Iterator[str]:
-    """The shortest form of each row's item with the least shrunk one, or why there is none."""
+    """Yield each row's item in its shortest form and in its least shrunk form, or why it cannot be shrunk."""
     for row in rows:
         yield f"{row.item}, shrunk"
         result = shrink(row)

@@ -1,6 +1,6 @@
-"""A run in other formats: model-card metadata, evaluation results, MTEB-style JSON, tables of figures and of items.
+"""Write a run in other formats: model-card metadata, evaluation results, MTEB's JSON, tables of figures and of items.
 
-Only writes files; never pushes.
+This only writes files. Nothing is uploaded.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ COLUMNS = (
 def export_run(
     results: RunFile, folder: Path, *, formats: Sequence[str], splits: Splits = MappingProxyType({})
 ) -> list[Path]:
-    """Write a run in these formats and return the files. UsageError for an unknown format or an unwritable place.
+    """Write a run in these formats and return the files.
 
-    `splits` are those of each case's items, from `read_splits`; without them, formats that need one say `all`.
+    `splits` are the splits of each case's items, from `read_splits`. Without them, formats that need a split say `all`.
+    Raise UsageError for an unknown format, or if a file cannot be written.
     """
     for name in formats:
         if name not in FORMATS:
@@ -55,23 +56,23 @@ def export_run(
 
 
 def _split_name(rows: Sequence[Result], splits: Splits) -> str:
-    """The name of the splits of these figures: dev+gate, or `all`."""
+    """Return the name of the splits behind these figures: dev+gate, or `all`."""
     return join_split_names(split for row in rows for split in splits.get(str(row.case), ()))
 
 
 def figures_of_model(results: RunFile, model: str) -> list[Result]:
-    """The rows of a model with a figure; those that decide or have an aim come first."""
+    """Return a model's rows that have a figure, starting with those that decide or have an aim."""
     rows = [r for r in results.checks if r.model == model and r.value is not None]
     return sorted(rows, key=lambda r: (r.aim is None, r.id))
 
 
 def deciding_figures(results: RunFile, model: str) -> list[Result]:
-    """One figure per check, data set and level: the one that decides."""
+    """Return the deciding figure of each check, data set and level."""
     return [row for row in figures_of_model(results, model) if row.aim is not None]
 
 
 def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
-    """The `model-index` of a model card: one result per property and data set, with the deciding figures."""
+    """Return a model card's `model-index`, with a result for the deciding figures of each property and data set."""
     found = []
     for (name, data), rows in _deciding_by_task(results, model).items():
         about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split_name(rows, splits)}
@@ -85,7 +86,7 @@ def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType(
 
 
 def _deciding_by_task(results: RunFile, model: str) -> dict[tuple[str, str], list[Result]]:
-    """The deciding figures of each property and data set."""
+    """Return the deciding figures by (property, data set)."""
     tasks: dict[tuple[str, str], list[Result]] = {}
     for row in deciding_figures(results, model):
         tasks.setdefault((row.property, row.data), []).append(row)
@@ -93,7 +94,7 @@ def _deciding_by_task(results: RunFile, model: str) -> dict[tuple[str, str], lis
 
 
 def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
-    """The hub's newer form, a list for `.eval_results/encheck.yaml`: dataset, task, value, date, notes."""
+    """Return the entries of `.eval_results/encheck.yaml`, the hub's newer form: dataset, task, value, date, notes."""
     day = str(results.run.started)[:10]
     version = results.run.versions.get("encheck", "")
     return [
@@ -108,7 +109,7 @@ def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
 
 
 def mteb_results(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
-    """Results in MTEB's format, one object per property and data set: `scores` by split, with `main_score`."""
+    """Return results in MTEB's format, one object per property and data set: `scores` by split, with `main_score`."""
     fingerprints = {one.name: one.fingerprint for one in results.data}
     tasks = []
     for (name, data), rows in _deciding_by_task(results, model).items():
@@ -131,7 +132,9 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _figure_rows(results: RunFile) -> list[dict[str, Any]]:
-    """One row per figure in `COLUMNS`, with the baseline's and the best surface scorer's figures."""
+    """Return a row with the columns `COLUMNS` for each figure, with the baseline's and the best surface scorer's
+    figures.
+    """
     flat = []
     for row in (row for model in results.models for row in figures_of_model(results, model.label)):
         best = best_surface(row)
@@ -145,7 +148,7 @@ def _figure_rows(results: RunFile) -> list[dict[str, Any]]:
 
 
 def _write_format(name: str, results: RunFile, folder: Path, splits: Splits) -> list[Path]:
-    """Write one format; return its files."""
+    """Write one format and return its files."""
     import pyarrow
     import pyarrow.parquet
 
@@ -195,10 +198,10 @@ NOT_FOR_TRAINING = (
 
 
 def items_with_outcomes(results: RunFile, items: Mapping[str, Columns]) -> Any:
-    """The `pyarrow.Table` built from results.json and items.parquet.
+    """Return a `pyarrow.Table` made from results.json and items.parquet.
 
-    `won` is 1 if the near text is nearer than the far one, 1/2 for a tie, 0 if it is not, null if an item is
-    not a contest of two. The table's metadata warn against training on its items.
+    `won` is 1 if the near text is nearer than the far text, 1/2 for a tie, and 0 otherwise. It is null if the item does
+    not compare two texts. The table's metadata warn against training on the items.
     """
     import pyarrow
 

@@ -1,4 +1,4 @@
-"""The gate as test cases of JUnit: the verdict, each broken contract, each gate row with its reason."""
+"""Write the gate as JUnit test cases: the verdict, each broken contract, and each gate row with its reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLASS = "encheck.gate"
 
 @dataclass(frozen=True)
 class GateCase:
-    """A test case. `message` is why it did not pass, `details` has more lines, `properties` its figures."""
+    """A test case. `message` says why it did not pass, `details` adds lines, and `properties` are its figures."""
 
     classname: str
     name: str
@@ -37,7 +37,7 @@ class GateCase:
 
 
 def gate_cases(gate: Gate) -> Iterator[GateCase]:
-    """One case for the verdict, then one for each broken contract, each row, and each part that blocks."""
+    """Yield a case for the verdict, then a case for each broken contract, each row, and each part that blocks."""
     reasons = [f"{one.baseline}: {text}" for one in gate.against for text in one.reasons]
     reasons += [f"what has to change: {text}" for one in gate.against for text in what_has_to_change(one)]
     (message, *_) = gate_headlines(gate)
@@ -55,12 +55,15 @@ def gate_cases(gate: Gate) -> Iterator[GateCase]:
 
 
 def _deciding_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows, and the parts that block."""
+    """Return the rows of the gate, and the parts that block."""
     return [row for row in against.rows if row.outcome == "block" or not row.part_of]
 
 
 def _verdict_result(gate: Gate) -> Result:
-    """A block is a failure; an inconclusive gate is an error, unless --inconclusive says what it counts as."""
+    """Return the JUnit result of the verdict: a failure if the gate blocks, and an error if it is inconclusive.
+
+    With --inconclusive, an inconclusive gate counts as what the option says.
+    """
     if gate.outcome == "inconclusive":
         counts_as: dict[int, Result] = {0: "passed", 1: "failure"}
         return counts_as.get(gate.exit_code, "error")
@@ -68,7 +71,10 @@ def _verdict_result(gate: Gate) -> Result:
 
 
 def _row_case(place: str, row: GateRow, purpose: PurposeName) -> GateCase:
-    """A row that blocks is a failure; one that is open or does not gate is skipped, since the verdict covers it."""
+    """Return the case of a row: a failure if the row blocks, and skipped if it is open or does not gate.
+
+    An open row is no failure by itself, because the case of the verdict covers it.
+    """
     outcome, _, name, before, after, change, *_ = row_cells(row, purpose)
     shown = (("figures", f"{before} to {after}, {change}"),)
     result: Result = "failure" if row.outcome == "block" else "skipped"
@@ -80,7 +86,7 @@ def _row_case(place: str, row: GateRow, purpose: PurposeName) -> GateCase:
 
 
 def gate_properties(gate: Gate) -> Sequence[tuple[str, str]]:
-    """The properties of the whole file: the verdict, and each row's figures."""
+    """Return the properties of the whole file: the verdict, and the figures of each row."""
     found = [("gate", str(gate.outcome))]
     for against in gate.against:
         for row in _deciding_rows(against):
@@ -91,7 +97,9 @@ def gate_properties(gate: Gate) -> Sequence[tuple[str, str]]:
 
 
 def write_junit(path: Path, results: RunFile) -> None:
-    """Write a gate as JUnit XML: its properties, its cases, and a case per check; EncheckError on a full disk."""
+    """Write a gate as JUnit XML: its properties, its cases, and a case per check. Raise EncheckError if the disk is
+    full.
+    """
     gate = results.gate
     cases = [*(gate_cases(gate) if gate else ()), *map(_check_case, _row_per_case(results))]
     counted = Counter(case.result for case in cases)
@@ -116,7 +124,7 @@ def write_junit(path: Path, results: RunFile) -> None:
 
 
 def _row_per_case(results: RunFile) -> Iterator[Row]:
-    """One row per case, the one with the verdict if there is one."""
+    """Yield one row per case: the row with the verdict if there is one."""
     found: dict[CaseId, Row] = {}
     for row in results.checks:
         case = row.case
@@ -126,7 +134,10 @@ def _row_per_case(results: RunFile) -> Iterator[Row]:
 
 
 def _check_case(row: Row) -> GateCase:
-    """A check of the new model; one that the gate uses counts as passed here, since the gate's rows decide it."""
+    """Return the case of a check of the new model.
+
+    A check that the gate uses counts as passed, because the gate's rows decide about it.
+    """
     results: dict[str | None, Result] = {"fail": "failure", "error": "error", "skipped": "skipped"}
     shown = () if row.value is None else ((row.metric or "", f"{row.value:.4g}"),)
     result = results.get(row.verdict, "passed")
@@ -142,5 +153,5 @@ def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> No
 
 
 def _xml_safe(text: str) -> str:
-    """The text without characters that XML cannot hold or that control a terminal."""
+    """Return the text without characters that XML cannot hold or that control a terminal."""
     return make_visible(text, keep=LINES)

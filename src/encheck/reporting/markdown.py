@@ -1,4 +1,4 @@
-"""summary.md: the verdict of a gate, and the verdicts of checks, as tables that code hosts render."""
+"""Write summary.md: the verdicts of the gate and of the checks, as tables that code hosts render."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def gate_markdown(
     candidate: str = NEW,
     to_type: GateCommands = NO_COMMANDS,
 ) -> Iterator[str]:
-    """The gate's section of summary.md: the answer, what to do, the losses, then each row; statistics are folded."""
+    """Yield the gate's section of summary.md: the answer, what to do, the losses, each row, and folded statistics."""
     texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
     for line in inconclusive_lines(gate):
         yield from (f"- {line}", "")
@@ -111,7 +111,7 @@ def _rows_table(rows: Sequence[GateRow], purpose: PurposeName) -> list[str]:
 
 
 def _details_block(summary: str, body: Iterable[str]) -> Iterator[str]:
-    """Lines that are shown on demand; empty if there are none."""
+    """Yield lines that a reader can unfold, or nothing if `body` is empty."""
     if found := list(body):
         yield from (f"<details><summary>{escape_markdown(summary)}</summary>", "", *found, "", "</details>", "")
 
@@ -137,7 +137,7 @@ def _flipped_items(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence
 
 
 def _loss_bullets(row: GateRow | UnjudgedSearch) -> Iterator[str]:
-    """Lost items with their edits marked, and queries that were lost or whose first answer changed."""
+    """Yield a list of lost items with their edits marked, and of queries that were lost or have a new first answer."""
     examples = row.lost_examples if isinstance(row, GateRow) else ()
     for example in examples:
         texts = "; ".join(
@@ -161,7 +161,7 @@ MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 
 def render_summary(results: RunFile, items: Items | None = None) -> str:
-    """The whole file, cut to the length that code hosts accept; a gate comes first."""
+    """Return the content of summary.md, cut to the length that code hosts accept. A gate comes first."""
     first: list[str] = []
     if results.gate:
         candidate, to_type = results.models[0].label, gate_commands(results.run)

@@ -1,6 +1,6 @@
-"""Post and update a comment on a pull or merge request with the REST API of GitHub or GitLab.
+"""Post a comment on a pull or merge request, or update it, through the REST API of GitHub or GitLab.
 
-Contacts only the host that the job's environment names. It gets the token, and no redirect is followed.
+Only the host that the job's environment names is contacted. It gets the token, and redirects are not followed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Environment = Mapping[str, str]
 
 
 class NotPosted(EncheckError):  # noqa: N818 - a fact about the job, not a fault
-    """There is no request to comment on, or the token may not comment, as on a fork's branch."""
+    """The job has no request to comment on, or its token may not comment, as on the branch of a fork."""
 
 
 class HostRefusal(EncheckError):  # noqa: N818 - a host's answer, turned into NotPosted or an EncheckError by `post`
@@ -43,11 +43,11 @@ class HostRefusal(EncheckError):  # noqa: N818 - a host's answer, turned into No
 
 @dataclass(frozen=True)
 class CommentThread:
-    """The comments of one pull or merge request.
+    """The comments of a pull or merge request, and how to post one.
 
-    `comments` is their path under `api`, `edit` that of one of them before its id, `verb` the method that changes it.
-    `author` are the keys of a comment's author and the author's id, `bot` the account if the token may not ask for it.
-    `ending` is the last line of the comment.
+    `comments` is their path below `api`. `edit` is the path of one comment, without its id, and `verb` the method that
+    changes it. `author` names the keys of a comment's author and of the author's id. `bot` is the account to assume if
+    the token may not ask for its own. `ending` is the last line of the comment.
     """
 
     api: str
@@ -61,7 +61,9 @@ class CommentThread:
     ending: str = ""
 
     def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-        """The host's answer as JSON; raises HostRefusal, or EncheckError if there is no answer."""
+        """Send a request and return the host's answer as JSON. Raise HostRefusal, or EncheckError if there is no
+        answer.
+        """
         data = None if body is None else json.dumps(body).encode("utf-8")
         request = urllib.request.Request(f"{self.api}{path}", data, method=method)  # noqa: S310 - http and https alone
         request.add_header("Content-Type", "application/json")
@@ -71,9 +73,10 @@ class CommentThread:
 
 
 def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
-    """Write the comment `name`, or replace this account's earlier one; return its address, or "".
+    """Write the comment `name`, or replace this account's earlier one. Return its address, or "" if the host gives
+    none.
 
-    NotPosted if the token may not write there.
+    Raise NotPosted if the token may not write there.
     """
     marker = f"<!-- encheck gate: {name} -->"
     whole = "\n".join(filter(None, [marker, body, thread.ending]))
@@ -93,14 +96,14 @@ def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """The name of a comment; UsageError if it is invalid."""
+    """Return the name of a comment, or raise UsageError if the name is invalid."""
     if not NAME.fullmatch(name):
         raise UsageError(f"--name={name} should be 1 to 40 letters, digits, dots, dashes or underscores")
     return name
 
 
 def github_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
-    """The comments of the pull request of a GitHub Actions job, or of number `pull`."""
+    """Return the comments of the GitHub Actions job's pull request, or of the one with number `pull`."""
     event = _read_event(environment)
     about = event.get("pull_request") if isinstance(event.get("pull_request"), dict) else {}
     number = pull if pull is not None else (about or {}).get("number")
@@ -122,7 +125,7 @@ def github_thread(environment: Environment, *, pull: int | None = None) -> Comme
 
 
 def gitlab_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
-    """The notes of the merge request of a GitLab job, or of number `pull`."""
+    """Return the notes of the GitLab job's merge request, or of the one with number `pull`."""
     number = pull if pull is not None else environment.get("CI_MERGE_REQUEST_IID")
     if not number:
         raise NotPosted("this job does not belong to a merge request")
@@ -142,7 +145,7 @@ HOSTS: dict[str, Callable[..., CommentThread]] = {"github": github_thread, "gitl
 
 
 def _find_own_comment(thread: CommentThread, marker: str) -> int | None:
-    """The id of this account's comment with the marker; comments of other accounts are left alone."""
+    """Return the id of this account's comment with the marker, or None. Other accounts' comments are not touched."""
     account = _token_account(thread)
     for one in _list_comments(thread):
         body, number = one.get("body"), one.get("id")
@@ -163,7 +166,7 @@ def _list_comments(thread: CommentThread) -> Iterator[Mapping[str, Any]]:
 
 
 def _token_account(thread: CommentThread) -> Any:
-    """The account of the token."""
+    """Return the account to which the token belongs."""
     try:
         found = thread.ask("GET", "/user")
     except HostRefusal as refused:
@@ -188,7 +191,7 @@ def _read_answer(request: urllib.request.Request, what: str) -> Any:
 
 
 def _read_event(environment: Environment) -> dict[str, Any]:
-    """The event that started a GitHub Actions job; empty if unknown."""
+    """Return the event that started a GitHub Actions job, or an empty dict if it is unknown."""
     path = environment.get("GITHUB_EVENT_PATH")
     if not path:
         return {}
@@ -230,7 +233,10 @@ def _checked_address(text: str, name: str) -> str:
 
 
 def _last_line(commit: object, job: str) -> str:
-    """The commit of the verdict and the job with its files, if both values look like those of the host."""
+    """Return a line that names the commit of the verdict and links to the job.
+
+    A value that does not look like the host's is left out.
+    """
     of = f"commit {commit[:10]}" if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{10,64}", commit) else ""
     link = f"[job]({job})" if re.fullmatch(r"https?://[\w.:/-]+", job, re.ASCII) else ""
     told = ", ".join(filter(None, [of, link]))

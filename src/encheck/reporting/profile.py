@@ -1,4 +1,4 @@
-"""A model's profile: the main figure of each property, with its interval, chance and best surface scorer."""
+"""Compute a model's profile: the main figure of each property, its interval, chance, and the best surface scorer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_PROPERTY = ("health", "contract", "downstream")  # families of a space, a con
 
 @dataclass(frozen=True, slots=True)
 class AgainstReference:
-    """The change of a property's figure from a different model, on the same items."""
+    """How a property's figure differs from another model's, on the same items."""
 
     name: str
     change: float
@@ -32,9 +32,10 @@ class AgainstReference:
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
-    """One property, with figures from 0 to 1; `chance` and `surface` (the best surface scorer's figure) may be None.
+    """A property with its figures, each from 0 to 1. `chance` and `surface` are None if there is none.
 
-    `adjusted` is the rate of the same items under weights that balance the surface, or None.
+    `surface` is the figure of the best surface scorer. `adjusted` is the rate after weighting items so that surface
+    cues balance; None if it was not computed.
     """
 
     name: str
@@ -54,7 +55,7 @@ class ProfileLine:
 
     @property
     def title(self) -> str:
-        """The property in plain words."""
+        """The property's plain name."""
         return plain_name(self.name)
 
     @property
@@ -69,7 +70,7 @@ class ProfileLine:
 
     @property
     def standing(self) -> Standing:
-        """The position of the whole interval; empty if chance is unknown."""
+        """Where the whole interval lies relative to chance; "" if chance is unknown."""
         if self.chance is None:
             return ""
         if self.low > self.chance:
@@ -78,9 +79,9 @@ class ProfileLine:
 
 
 def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
-    """The measured properties by family, each with its figure from `headline_rows`.
+    """Return the measured properties, sorted by family, each with its figure from `headline_rows`.
 
-    Leaves out figures that are not shares (a correlation, a gap between means), health and contracts.
+    Health checks, contracts, and figures that are not shares (a correlation, a gap between means) are left out.
     """
     declared, best = results.declarations, headline_rows(results, model=model, data=data)
     mine = [one for one in results.references if one.model == model and one.role in RIVALS]
@@ -103,11 +104,11 @@ def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
 
 
 def headline_rows(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
-    """The row of results.json for each property whose figure represents it in all outputs.
+    """Return, for each property, the row of results.json whose figure represents it in all outputs.
 
-    It is the share of groups won in both directions if there is one, else the figure of the check that declares
-    `headline`. If that check is judged by a rescaled figure, its plain figure is used: the rate of the same items, the
-    AUC of the same pairs.
+    This is the share of groups won in both directions. Without such a figure, it is the figure of the check that
+    declares `headline`. If a rescaled figure judges that check, its plain figure is used: the rate of the same items,
+    or the AUC of the same pairs.
     """
     declared = results.declarations
     here = [row for row in results.checks if (row.model, row.data) == (model, data)]
@@ -126,24 +127,26 @@ def headline_rows(results: RunFile, *, model: str, data: str) -> dict[str, Resul
 
 
 def chance_of(row: Result, its: Declaration) -> float | None:
-    """The figure of guessing; None if unknown."""
+    """Return the value of the row's figure that guessing reaches, or None if it is unknown."""
     return its.chance if row.metric == its.metric or not its.metric else find_metric(row.metric or "").chance
 
 
 def all_headline_rows(results: RunFile, model: str) -> list[Result]:
-    """The rows of `headline_rows` for a model on all data."""
+    """Return a model's `headline_rows` on all data."""
     return [row for data in results.data for row in headline_rows(results, model=model, data=data.name).values()]
 
 
 def is_profile_share(row: Result, its: Declaration) -> bool:
-    """Whether a figure is a share that belongs in a profile."""
+    """Return whether a figure is a share and belongs in a profile."""
     if row.value is None or its.family in NO_PROPERTY or chance_of(row, its) == 0:
         return False
     return all(end is not None and 0 <= end <= 1 for end in (row.value, row.low, row.high))
 
 
 def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
-    """Properties worse than the reference first, then by how far the interval reaches above chance."""
+    """Return the properties worse than the reference first, then the others by how far their interval reaches above
+    chance.
+    """
 
     def strength(line: ProfileLine) -> tuple[bool, bool, float]:
         is_worse = line.against is not None and line.against.said == "worse"
@@ -153,9 +156,10 @@ def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
 
 
 def profile_summary(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
-    """Up to three (figure, words) that sum up a profile.
+    """Return up to three (figure, words) that sum up a profile.
 
-    The weakest is one whose surface is not below chance: elsewhere the surface may explain a low figure.
+    The weakest property is chosen from those whose surface scorer is not below chance. In the others, surface cues may
+    explain a low figure.
     """
     known = [one for one in lines if one.standing]
     found = [(f"{sum(one.standing == 'above chance' for one in known)} of {len(known)}", "properties above chance")]

@@ -1,4 +1,4 @@
-"""Rebuild a finished run's page from its stored results, and draw its picture and badge."""
+"""Rebuild a finished run's page from its stored results, and draw its card and its badge."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ KINDS = {"above chance": "above", "below chance": "below", "at chance": "at", ""
 
 
 def render_card(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
-    """The SVG, 600 pixels wide; it follows the reader's dark or light setting.
+    """Return a picture of a model's profile as SVG, 600 pixels wide. It adapts to the reader's dark or light setting.
 
-    For several models or data sets it shows the first, or the named one. UsageError if that was not run, or
-    if no property of a profile was measured.
+    Without `model` and `data`, it shows the run's first. Raise UsageError if the run lacks that model or data, or if no
+    property of a profile was measured.
     """
     name, on = _model_and_data(results, model=model, data=data)
     lines = profile(results, model=name, data=on)
@@ -48,7 +48,7 @@ def render_card(results: RunFile, *, model: str | None = None, data: str | None 
 
 
 def render_badge(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
-    """A badge: "encheck", and the number of properties in which the model is above chance."""
+    """Return a badge as SVG: "encheck", and the number of properties in which the model is above chance."""
     name, on = _model_and_data(results, model=model, data=data)
     found = profile_summary(profile(results, model=name, data=on))
     said = f"{found[0][0]} above chance" if found else "no figures"
@@ -57,7 +57,7 @@ def render_badge(results: RunFile, *, model: str | None = None, data: str | None
 
 
 def _model_and_data(results: RunFile, *, model: str | None, data: str | None) -> tuple[str, str]:
-    """The model and the data set to show; UsageError for one that the run lacks."""
+    """Return the model and the data set to show. Raise UsageError for a name that the run lacks."""
     labels, names = [one.label for one in results.models], [one.name for one in results.data]
     for kind, asked, there in (("models", model, labels), ("data", data, names)):
         if asked is not None and asked not in there:
@@ -70,7 +70,7 @@ def _short_name(name: str) -> str:
 
 
 def rebuild_page(folder: Path, out: Path, *, where: Sequence[KindBlock] = ()) -> Path:
-    """Write the report of a run to `out`; UsageError if the results are not what encheck writes.
+    """Write the report of a run to `out` and return its path. Raise UsageError if encheck did not write the results.
 
     `where` comes from `reporting.where.kind_blocks`.
     """
@@ -85,7 +85,7 @@ def rebuild_page(folder: Path, out: Path, *, where: Sequence[KindBlock] = ()) ->
 
 
 def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data: str | None) -> Path:
-    """Write a run's "card" or "badge" as SVG or, by the file's ending, PNG; UsageError for any other ending."""
+    """Write a run's "card" or "badge" as SVG or PNG, by the file's ending. Raise UsageError for any other ending."""
 
     if out.suffix not in (".svg", ".png"):
         raise UsageError(f"{out} should end in .svg or .png")
@@ -105,7 +105,7 @@ def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data
 
 @contextmanager
 def reject_invalid_results(*folders: Path) -> Iterator[None]:
-    """Turn errors into a UsageError that blames the results: they are not what encheck writes."""
+    """Turn errors in the block into a UsageError that says that the results are not what encheck writes."""
     import jinja2
 
     try:

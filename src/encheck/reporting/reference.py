@@ -1,6 +1,6 @@
-"""Known models beside a run: those whose item scores ship, four real models, and a learned rule of surface features.
+"""Compare a run with known models: those whose item scores ship, four measured models, and a learned surface rule.
 
-`lab/peers.py` measures peers.json, `lab/recipes/check_probes.py learned --write` learned_rival.json.
+`lab/peers.py` writes peers.json. `lab/recipes/check_probes.py learned --write` writes learned_rival.json.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CERTAIN = "at the 5% level for all properties together; informational only"
 
 
 def reference_heading(one: Reference) -> str:
-    """The names and roles of the two models.
+    """Return the names of the two models, and the second one's role.
 
     >>> reference_heading(Reference("ckpt", "sbert", "parent", same_weights=False, named_by="README.md"))
     'ckpt against sbert, its parent (README.md)'
@@ -36,7 +36,7 @@ def reference_heading(one: Reference) -> str:
 
 
 def sameness_note(one: Reference) -> str:
-    """Says that the weights or all scores equal the other model's; empty if neither does."""
+    """Return a sentence that the weights or all scores equal the other model's, or "" if neither do."""
     names = f"{one.model} are those of {one.against}"
     if one.same_weights:
         return f"the weights of {names}{', and so are all scores' if is_unchanged(one) else ''}"
@@ -44,12 +44,12 @@ def sameness_note(one: Reference) -> str:
 
 
 def is_unchanged(one: Reference) -> bool:
-    """Whether there are properties and all their scores agree."""
+    """Return whether properties were compared and all their scores are equal."""
     return bool(one.properties) and not any(row.difference or row.low or row.high for row in one.properties)
 
 
 def unmeasured_note(one: Reference) -> str:
-    """The command that measures a parent that is not in the store; empty if it was measured."""
+    """Return the command that measures a parent model that is not in the store, or "" if it was measured."""
     if one.role != "parent" or one.properties:
         return ""
     why = "not compared, since the store lacks its vectors (encheck run --model=PARENT makes them)"
@@ -57,26 +57,26 @@ def unmeasured_note(one: Reference) -> str:
 
 
 def table_head(one: Reference) -> tuple[str, ...]:
-    """The heading of the table of properties."""
+    """Return the column headings for the table of properties."""
     return ("property", "items", one.against, one.model, "change in points [95% CI]", "")
 
 
 def table_cells(row: Difference) -> tuple[str, ...]:
-    """A property as table cells."""
+    """Return the table cells of a property."""
     change, low, high = (f"{100 * value:+.1f}" for value in (row.difference, row.low, row.high))
     figures = (percent(row.before), percent(row.after))
     return (plain_name(row.property), f"{row.n:,}", *figures, f"{change} [{low}, {high}]", row.said)
 
 
 def changed_properties(one: Reference) -> list[Difference]:
-    """The properties, the largest losses first; empty if all scores are the same."""
+    """Return the properties with the largest losses first, or an empty list if all scores are equal."""
     if is_unchanged(one):
         return []
     return sorted(one.properties, key=lambda row: (row.said == "cannot tell", row.difference))
 
 
 def surface_summary(one: Reference) -> str:
-    """The number of properties in which a model is above the best surface scorer, and the names of the others."""
+    """Return how many properties of a model are above the best surface scorer, and the names of the others."""
     others = [row for row in one.properties if row.said != "better"]
     missed = ", ".join(f"{plain_name(row.property)} ({100 * row.difference:+.1f})" for row in others)
     count = len(one.properties)
@@ -85,7 +85,7 @@ def surface_summary(one: Reference) -> str:
 
 
 def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
-    """Lines for the terminal."""
+    """Yield the comparisons as lines for the terminal."""
     for one in found:
         if same := sameness_note(one):
             yield same
@@ -101,7 +101,7 @@ def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
 
 
 def reference_markdown(found: Sequence[Reference]) -> Iterator[str]:
-    """The section of summary.md."""
+    """Yield the comparisons as a section of summary.md."""
     for one in found:
         yield from (f"- {escape_markdown(text)}" for text in filter(None, [sameness_note(one), unmeasured_note(one)]))
         if one.role == "surface" and one.properties:
@@ -115,7 +115,7 @@ def reference_markdown(found: Sequence[Reference]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class PeerSettings:
-    """The settings that change a figure: peers are shown only next to figures with the same settings."""
+    """The settings that change figures. Peers are shown only next to figures with the same settings."""
 
     epsilon: float
     median_scope: str | float
@@ -128,7 +128,7 @@ class PeerSettings:
 
 @dataclass(frozen=True, slots=True)
 class PeerFigure:
-    """One figure of every peer, by its name in `Peers.models`, on the same `n` items."""
+    """A figure of every peer on the same `n` items. `values` is keyed by the names in `Peers.models`."""
 
     n: Count
     values: Mapping[str, float]
@@ -136,9 +136,9 @@ class PeerFigure:
 
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """The results of full runs of several models on one edition of the probes; `command` made the file.
+    """The results of complete runs of several models on one edition of the probes. `command` is what wrote the file.
 
-    `models` explains the name of each. `figures` is by `figure_key`.
+    `models` explains each name. `figures` is keyed by `figure_key`.
     """
 
     command: str
@@ -149,15 +149,17 @@ class Peers:
     figures: Mapping[str, PeerFigure]
 
     def beside(self, row: Result) -> Mapping[str, float]:
-        """Each peer's figure of the same check, level and metric; empty if there is none."""
+        """Return each peer's figure for the same check, level and metric, or an empty mapping if there is none."""
         found = self.figures.get(figure_key(row))
         return found.values if found else {}
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedShare:
-    """The share of contrasts that the learned rule wins, with the 95th percentile of what it wins where there is
-    nothing to learn; `both` is the share of groups that it wins in both directions.
+    """The share of contrasts that the learned rule wins, and `both`, the share of groups that it wins in both
+    directions.
+
+    `by_chance` is the 95th percentile of the share that it wins when there is nothing to learn.
     """
 
     share: float
@@ -167,7 +169,7 @@ class LearnedShare:
 
 @dataclass(frozen=True, slots=True)
 class LearnedFigures:
-    """The rule's figures on the groups of a phenomenon, in clusters and in constructions that it was not fitted to."""
+    """The rule's figures on a phenomenon, in clusters and in constructions that were held out from fitting."""
 
     groups: Count
     clusters: LearnedShare
@@ -176,7 +178,7 @@ class LearnedFigures:
 
 @dataclass(frozen=True, slots=True)
 class LearnedRival:
-    """The learned rule's figures by phenomenon, on one edition of the probes; `command` made the file."""
+    """The learned rule's figures on one edition of the probes, by phenomenon. `command` is what wrote the file."""
 
     command: str
     version: str
@@ -184,31 +186,31 @@ class LearnedRival:
     figures: Mapping[str, LearnedFigures]
 
     def beside(self, phenomenon: str) -> LearnedShare | None:
-        """Its figures in other constructions if they are above those by chance, else None."""
+        """Return the rule's figures in held-out constructions if they are above chance, otherwise None."""
         known = self.figures.get(phenomenon)
         one = known.constructions if known else None
         return one if one and one.share > one.by_chance else None
 
 
 def figure_key(row: Result) -> str:
-    """Check, level and metric of a figure."""
+    """Return the key of a figure: check, level and metric."""
     return f"{row.check}/{row.level}/{row.metric}"
 
 
 @cache
 def shipped_peers() -> Peers:
-    """The peers that come with encheck."""
+    """Return the peers that ship with encheck."""
     return read_typed(Peers, read_json(Path(str(resources.files("encheck.reporting") / "peers.json"))))
 
 
 @cache
 def learned_rival() -> LearnedRival:
-    """The learned rule's figures that come with encheck."""
+    """Return the learned rule's figures that ship with encheck."""
     return read_typed(LearnedRival, read_json(Path(str(resources.files("encheck.reporting") / "learned_rival.json"))))
 
 
 def matching_peers(results: RunFile, data: str) -> Peers | None:
-    """The peers, if this data set is their edition of the probes and the settings match, else None."""
+    """Return the peers if this data set is their edition of the probes and the settings match, otherwise None."""
     known, settings = shipped_peers(), results.run.settings
     here = {("probes", one.version, one.fingerprint) for one in results.data if one.name == data == "probes"}
     has_settings = known.settings == select_settings(PeerSettings, settings)

@@ -1,4 +1,4 @@
-"""Read and write the files of a run's folder: results.json, items.parquet."""
+"""Read and write the files in a run's folder: results.json and items.parquet."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
 def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
-    """Versions of encheck's dependencies, then of the packages that took part, read without importing them.
+    """Return the versions of encheck's dependencies, and of the packages that took part, without importing them.
 
-    The latter provide the checks or the data of these settings, or one of these adapters.
+    Those packages provide the checks or the data of these settings, or one of these adapters.
     """
     found = {}
     for name in PACKAGES:
@@ -56,11 +56,11 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """Versions that figures depend on, other than those of packages: encheck's own code, Python, the platform, torch's
-    threads.
+    """Return versions other than those of packages that figures depend on.
 
-    encheck's code is a commit if it runs from a checkout, which may have changes, else a hash of the installed files:
-    the checkout that they were installed from may have changed since.
+    They are encheck's own code, Python, the platform, and torch's threads. From a checkout, encheck's code is named by
+    its commit, although the checkout may have changes. Otherwise it is named by a hash of the installed files, because
+    the checkout that they came from may have changed since.
     """
     found = {"encheck": _code_version(), "python": platform.python_version(), "platform": platform.platform()}
     torch = sys.modules.get("torch")
@@ -91,9 +91,10 @@ def _code_version() -> str:
 def refuse_over(
     path: Path | None, kinds: Sequence[str], *, option: str = "--out", reads: Iterable[str | Path | None] = ()
 ) -> None:
-    """UsageError if a file with a different ending exists at `path`: a page may replace a page but not data.
+    """Raise UsageError if writing to `path` would replace a file of another kind: a page may replace a page, but not
+    data.
 
-    Nor may it replace a file that the command `reads`: a path, or a prefixed one as in vectors:FILE.
+    Also raise it if `path` is a file that the command `reads`: a path, or a path with a prefix as in vectors:FILE.
     """
     if not path or not path.is_file() or files.is_special(path):
         return
@@ -106,7 +107,7 @@ def refuse_over(
 
 
 def write_named(path: Path, text: str) -> None:
-    """Write a file that the user named, like `write_text`; UsageError if it cannot be written."""
+    """Write a file that the user named, as `write_text` does. Raise UsageError if it cannot be written."""
     with writable_folder(path.parent):
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
@@ -118,7 +119,7 @@ def write_named(path: Path, text: str) -> None:
 
 @contextmanager
 def writable_folder(folder: Path) -> Iterator[None]:
-    """Create the folder if it is missing, for writes in the block; UsageError if writing fails."""
+    """Create the folder if it is missing, then run the block that writes into it. Raise UsageError if writing fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
@@ -133,7 +134,7 @@ def write_results(folder: Path, results: RunFile) -> None:
 
 
 def write_items(folder: Path, items: RunItems) -> None:
-    """Write the items of all cases, in the order of case and item, to one Parquet file."""
+    """Write the items of all cases to one Parquet file, sorted by case and item."""
     import pyarrow.parquet
 
     with files.write_whole(folder / ITEMS) as file:
@@ -141,7 +142,7 @@ def write_items(folder: Path, items: RunItems) -> None:
 
 
 def read_results(folder: Path) -> RunFile:
-    """results.json of a run; UsageError if it is missing, damaged or of a different schema."""
+    """Return the content of a run's results.json. Raise UsageError if it is missing, damaged or has another schema."""
     path = folder / RESULTS
     try:
         results = read_json(path)
@@ -160,7 +161,7 @@ def read_results(folder: Path) -> RunFile:
 
 
 def read_items(folder: Path) -> RunItems:
-    """items.parquet of a run, empty if the file is missing; UsageError for a damaged file."""
+    """Return the items in a run's items.parquet, or none if the file is missing. Raise UsageError if it is damaged."""
     import pyarrow
 
     path, schema = folder / ITEMS, item_schema()
@@ -174,7 +175,9 @@ def read_items(folder: Path) -> RunItems:
 
 
 def read_splits(folder: Path) -> dict[str, set[str]]:
-    """The splits of each case's items; empty without items.parquet; UsageError for a damaged one."""
+    """Return the splits of each case's items, or an empty dict without items.parquet. Raise UsageError if it is
+    damaged.
+    """
     path = folder / ITEMS
     if not path.exists():
         return {}
@@ -186,7 +189,7 @@ def read_splits(folder: Path) -> dict[str, set[str]]:
 
 
 def find_item(folder: Path, item: str) -> list[ItemRow]:
-    """The rows of items.parquet whose item id starts with `item`."""
+    """Return the rows of items.parquet whose item id starts with `item`."""
     import pyarrow.compute
 
     path = folder / ITEMS
@@ -198,7 +201,7 @@ def find_item(folder: Path, item: str) -> list[ItemRow]:
 
 
 def _read_item_columns(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:
-    """These columns of an items.parquet, with checked types; UsageError for a damaged file."""
+    """Return these columns of an items.parquet, after checking their types. Raise UsageError if the file is damaged."""
     import pyarrow
 
     types = item_schema()
@@ -216,7 +219,7 @@ def _read_item_columns(path: Path, columns: Sequence[str], *, also: Sequence[str
 
 
 def newest_run(root: Path) -> Path:
-    """The newest run under `root`."""
+    """Return the folder of the newest run below `root`."""
     runs = sorted(root.glob(f"*/{RESULTS}"), key=lambda p: p.stat().st_mtime)
     if not runs:
         raise UsageError(f"there is no run under {root}: make one with `encheck run`, or name one with --run=DIR")

@@ -1,4 +1,4 @@
-"""The main findings of a run: up to five sentences, each certain, each with a real item."""
+"""Choose the main findings of a run: up to five sentences, each of them certain, each with a real item."""
 
 from __future__ import annotations
 
@@ -37,10 +37,12 @@ LINES: Mapping[FindingKind, str] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A certain finding in words, and an item that the model got wrong or, for a strength, right (None: none to show).
+    """A certain finding, and an item that the model got wrong or, for a strength, right (None if there is none to
+    show).
 
-    `claim` is the finding, `figures` its evidence. `size` is the distance of the nearest end of the interval
-    from the line; `check` and `data` say where it was measured, `tested` is the property.
+    `claim` is the finding, and `figures` its evidence. `line` is what the figure is compared with. `size` is the
+    distance from there to the nearer end of the interval. `check` and `data` say where it was measured, and `tested` is
+    the property.
     """
 
     claim: str
@@ -56,15 +58,16 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The whole sentence."""
+        """The finding and its evidence as one sentence."""
         return f"{self.claim}: {self.figures}."
 
 
 def main_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[Finding]:
-    """At most five sentences, empty if nothing is certain; each property appears at most once.
+    """Return at most five findings. Each property appears at most once.
 
-    The lines take turns: baseline, reference, chance, rival, each with its largest finding first. A family appears
-    twice, and more often only if other families leave room. One strength comes last.
+    Losses against the baseline, against the reference, against chance and against the best surface scorer take turns,
+    the largest of each kind first. A family has at most two findings unless other families leave room. The last finding
+    is a strength.
     """
     facts = [*_certain_findings(results, frames)]
     by_line = [sorted((f for f in facts if f.line == line), key=lambda f: -f.size) for line in LINES]
@@ -94,7 +97,7 @@ def _add_findings(
 
 
 def _certain_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iterator[Finding]:
-    """All certain findings."""
+    """Yield all certain findings."""
     names = _naming(results)
     yield from _gate_findings(results, names)
     yield from _reference_findings(results, frames, names)
@@ -109,7 +112,9 @@ def _certain_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iter
 
 
 def _naming(results: RunFile) -> Any:
-    """The words for a model and its data: "It" if there is one model, empty for one data set."""
+    """Return a function that names a model and its data in a sentence: "It" if the run has one model, "" for its only
+    data.
+    """
     several, sets = len(results.models) > 1, len(results.data) > 1
 
     def name(model: str, data: str) -> tuple[str, str]:
@@ -119,9 +124,9 @@ def _naming(results: RunFile) -> Any:
 
 
 def _printed_cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
-    """The rows of each property's printed figure, all levels together, including correlations.
+    """Yield the rows of each property's printed figure, for all levels together. Correlations are included.
 
-    Leaves out properties with a withheld interval, of which nothing is certain.
+    A property whose interval is withheld is left out, because nothing about it is certain.
     """
     declared = results.declarations
     heads = [row for model in results.models for row in all_headline_rows(results, model.label)]
@@ -137,10 +142,11 @@ def _printed_cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration
 
 
 def _chance_findings(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
-    """Findings "cannot tell": at every level the whole interval lies below chance or barely above it.
+    """Yield the properties of which the model "cannot tell" the difference.
 
-    The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
-    ranks behind those that it does not explain.
+    At every level, the whole interval is below chance or barely above it. The printed figure is that of the first
+    level, as in the profile. If surface cues explain the figure, the sentence says so, and ranks behind those that they
+    do not explain.
     """
     first, is_share = rows[0], is_rate(rows[0].metric)
     if its.chance is None or (is_share and not its.chance):
@@ -162,7 +168,7 @@ def _chance_findings(rows: list[Result], its: Declaration, model: str, on: str, 
 
 
 def _misleading_surface(row: Result, chance: float) -> str:
-    """Says that the wording favours the wrong text, if a surface scorer is also below chance; else ""."""
+    """Return a note that the wording favours the wrong text if a surface scorer is also below chance, otherwise ""."""
     best = best_surface(row)
     if best is None or (best[2].high or best[1]) >= chance:
         return ""
@@ -170,7 +176,7 @@ def _misleading_surface(row: Result, chance: float) -> str:
 
 
 def _surface_findings(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
-    """Findings "worse than the surface": at every level the surface scorer's interval lies above the model's."""
+    """Yield the properties in which, at every level, the best surface scorer's whole interval is above the model's."""
     gaps = []
     for row in rows:  # how far the model's interval lies below that of the best surface scorer
         best = best_surface(row)
@@ -185,7 +191,9 @@ def _surface_findings(rows: list[Result], its: Declaration, model: str, on: str,
 
 
 def _strength_findings(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
-    """Findings "can tell": at every level above chance, above the best surface scorer, and mostly right."""
+    """Yield the properties that the model "can tell": at every level above chance and surface scorers, and mostly
+    right.
+    """
     worst = min(rows, key=lambda row: row.numbers[1])
     low = worst.numbers[1]
     scorer, rival, _ = best_surface(worst) or ("", 0.0, None)
@@ -199,7 +207,7 @@ def _strength_findings(rows: list[Result], its: Declaration, model: str, on: str
 
 
 def _reference_findings(results: RunFile, frames: Mapping[str, ItemFrame], names: Any) -> Iterator[Finding]:
-    """Certain losses against paired models, Holm-corrected over all properties."""
+    """Yield certain losses against the paired models, with Holm's correction over all properties."""
     rows = {(rows[0].model, rows[0].data, its.property): (rows[0], its) for rows, its in _printed_cases(results)}
     for one in results.references:
         for paired in one.properties:
@@ -216,7 +224,7 @@ def _reference_findings(results: RunFile, frames: Mapping[str, ItemFrame], names
 
 
 def _gate_findings(results: RunFile, names: Any) -> Iterator[Finding]:
-    """Losses that a gate blocks: the loss in its unit, and its meaning for users of the model."""
+    """Yield the losses for which a gate blocks: how much was lost, and what that means for users."""
     declared = results.declarations
     for against in results.gate.against if results.gate else ():
         for row in against.rows:
@@ -251,12 +259,12 @@ def _finding(claim: str, figures: str, line: FindingKind, size: float, row: Resu
 
 
 def _skill_phrase(its: Declaration) -> str:
-    """The subject of the check, to follow "at"; the property if the check declares no words."""
+    """Return the phrase that a check declares for use after "at", or its property if it declares none."""
     return f"telling {its.tells}" if its.tells else plain_name(its.property)
 
 
 def _figure_phrase(row: Result, noun: str) -> str:
-    """The model's figure and the number of items."""
+    """Return a phrase with the model's figure and the number of items."""
     if is_rate(row.metric):
         where = " in both directions" if str(row.metric).startswith("both_directions") else ""
         return f"right{where} in {percent(row.numbers[0])} of {row.n:,} {noun}"
@@ -264,7 +272,7 @@ def _figure_phrase(row: Result, noun: str) -> str:
 
 
 def _scorer_phrase(row: Result, value: float) -> str:
-    """The same figure for a different scorer."""
+    """Return another scorer's figure, printed like the model's."""
     return f"in {percent(value)}" if is_rate(row.metric) else f"{value:.2f}"
 
 
@@ -274,7 +282,7 @@ def _item_noun(row: Result, frames: Mapping[str, ItemFrame]) -> str:
 
 
 def shortest_mistake(frame: ItemFrame) -> ItemExample | None:
-    """A clear mistake that is quick to read: the shortest of the 40 worst, with edits marked; None if there is none."""
+    """Return the shortest of the 40 worst mistakes, preferably with edits marked, or None if there is none."""
     if frame.far is None or not frame.compares_near_and_far:
         return None
     margins = (frame.near.scores - frame.far.scores).tolist()
@@ -283,7 +291,7 @@ def shortest_mistake(frame: ItemFrame) -> ItemExample | None:
 
 
 def shortest_success(frame: ItemFrame) -> ItemExample | None:
-    """The shortest of the 40 clearest right items; for a group, one side of a group that is all right."""
+    """Return the shortest of the 40 clearest successes. From a group, take a side, and only if all sides are right."""
     if frame.far is None or not frame.compares_near_and_far:
         return None
     right = frame.sort_keys.tolist()
@@ -292,7 +300,7 @@ def shortest_success(frame: ItemFrame) -> ItemExample | None:
 
 
 def _shortest_item(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
-    """The item with the fewest characters, marked edits first; None without items."""
+    """Return the item with the fewest characters, preferring items with marked edits, or None if there are no items."""
     columns = frame.to_columns()
 
     def length(i: int) -> tuple[bool, int]:

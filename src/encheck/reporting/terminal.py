@@ -1,4 +1,4 @@
-"""Terminal output of a run: the gate, the final table, a first look, and the rest after it."""
+"""Show a run on the terminal: the gate, the final table, or a first look and what remains after it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ SHORTEST = 20  # lines of a gate in short form
 
 
 def run_gate_lines(results: RunFile, *, verbose: bool) -> Iterator[str]:
-    """Lines for the gate of results.json; none for a run without a gate."""
+    """Yield the lines of the gate in results.json. For a run without a gate, yield nothing."""
     if gate := results.gate:
         candidate = results.models[0].label
         yield from gate_lines(gate, candidate=candidate, to_type=gate_commands(results.run), verbose=verbose)
@@ -73,7 +73,7 @@ def run_gate_lines(results: RunFile, *, verbose: bool) -> Iterator[str]:
 def gate_lines(
     gate: Gate, *, candidate: str = NEW, to_type: GateCommands = NO_COMMANDS, verbose: bool = False
 ) -> Iterator[str]:
-    """The gate on the terminal: the answer, the reasons, what to do, what has to change, and other changes.
+    """Yield the lines of a gate: the answer, the reasons, what to do, what has to change, and other changes.
 
     `verbose` adds all rows with their figures.
     """
@@ -98,14 +98,14 @@ def gate_lines(
 
 
 def _gate_head(against: GateAgainst) -> Iterator[str]:
-    """The verdict and its purpose, and the languages of the texts if few are English."""
+    """Yield the verdict and its purpose. If few of the texts are English, also yield their languages."""
     yield f"gate against {against.baseline}{partial_suffix(against)}{purpose_phrase(against)}: {gate_title(against)}"
     if against.languages:
         yield f"  {against.languages}"
 
 
 def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommands, *, most: int) -> Iterator[str]:
-    """The answer with the losses first, what to do last, and between them what fits into `most` lines."""
+    """Yield the answer and the losses first, what to do last, and between them as much as fits into `most` lines."""
     head, steps = [*_gate_head(against)], [*_step_lines(against, candidate, to_type)]
     told = gate_story(against, candidate=candidate)
     head.append(f"  {told.answer}. {'' if told.losses else told.lead}".rstrip())
@@ -149,14 +149,14 @@ def _change_lines(against: GateAgainst) -> Iterator[str]:
 
 
 def _first_example(loss: GateLoss) -> list[str]:
-    """The meaning of a loss, and one lost item or query with all its texts."""
+    """Return what a loss means, and one lost item or query with all its texts."""
     evidence = list(_loss_evidence(loss))
     starts = [i for i, text in enumerate(evidence) if text.startswith(("lost: ", "changed: "))]
     return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
 def _loss_evidence(loss: GateLoss) -> Iterator[str]:
-    """The meaning of a loss for users of the model, and the lost items."""
+    """Yield what a loss means for users of the model, and the lost items."""
     yield from (f"  {text}" for text in (loss.figures, loss.means) if text)
     yield from record.loss_lines(loss.row) if loss.row else ()
 
@@ -172,10 +172,10 @@ COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best 
 
 
 def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = True) -> Iterator[str]:
-    """The summary, line by line: plain text, at most about 120 columns, invisible characters made visible.
+    """Yield the summary of a run: plain text, up to about 120 columns wide, with invisible characters made visible.
 
-    Unless `verbose`, the summary of a run of many checks without a gate is each model's profile, with the worst of
-    its `items`.
+    For many checks without a gate, and unless `verbose`, the summary is each model's profile, with the worst of its
+    `items`.
     """
     is_short = (
         not verbose
@@ -188,14 +188,16 @@ def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = T
 
 
 def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
-    """The summary of `encheck run`: with its last lines and the report's path, at most 15 lines for one model."""
+    """Yield the summary of `encheck run`. For one model, with the last lines and the report's path, it has at most 15
+    lines.
+    """
     cells = max(len(criteria_matrix(results)), 1)
     most = max((SHORT_RUN - BESIDE_THE_ROWS) // cells - (cells > 1), LEAST)
     yield from (make_visible(line, keep=LINES) for line in _short_summary(results, items, most))
 
 
 def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
-    """A table and the worst mistake of each model on each data set."""
+    """Yield a table and the worst mistake for each model and data set."""
     rows, there, failed = judged_rows(results), item_frames(results, items), failed_models(results)
     cells = [cell for cell in criteria_matrix(results) if cell.model not in failed]
     for cell in cells:
@@ -224,7 +226,7 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
 
 
 def verdict_lines(results: RunFile) -> Iterator[str]:
-    """The last lines of a run: its verdict in a sentence, and the next command."""
+    """Yield the last lines of a run: its verdict in a sentence, and the next command."""
     yield make_visible(run_verdict(results), keep=LINES)
     rest, command = results.run.rest, gate_command(results)
     if rest and rest.command:
@@ -235,7 +237,7 @@ def verdict_lines(results: RunFile) -> Iterator[str]:
 
 
 def profile_lines(found: Sequence[ProfileLine], *, most: int = MOST) -> Iterator[str]:
-    """The properties as a table, the weakest first, each paired with the reference if there is one."""
+    """Yield a table of the properties, weakest first. If there is a reference, each property is compared with it."""
     others = sorted({line.against.name for line in found if line.against})
     heads = ("property", "figure (95% interval)", "chance", "", "best surface", *others)
     if found:
@@ -281,7 +283,7 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
 
 
 def _peer_lines(results: RunFile, cell: MatrixCell) -> Iterator[str]:
-    """The profile next to the figures of known models, on the same sentences."""
+    """Yield the profile next to known models' figures on the same sentences."""
     known = matching_peers(results, cell.data)
     rows = headline_rows(results, model=cell.model, data=cell.data)
     beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
@@ -309,7 +311,7 @@ def _result_row(row: Result) -> tuple[str, ...]:
 
 
 def first_profile(results: RunFile) -> Iterator[str]:
-    """A first look: for each model and data set its weakest properties, then its broken contracts."""
+    """Yield a first look: for each model and data set its weakest properties, then its broken contracts."""
     look = results.first_look
     assert look is not None
     for cell in criteria_matrix(results):
@@ -323,7 +325,10 @@ def first_profile(results: RunFile) -> Iterator[str]:
 
 
 def rest_lines(results: RunFile) -> Iterator[str]:
-    """Why the run stopped after its first look, and what is left for each model; empty for other runs."""
+    """Yield why the run stopped after its first look, and what remains for each model.
+
+    For other runs, yield nothing.
+    """
     if not (rest := results.run.rest):
         return
     left = []
@@ -338,7 +343,7 @@ def rest_lines(results: RunFile) -> Iterator[str]:
 
 
 def duration(seconds: float) -> str:
-    """A duration in seconds, minutes or hours.
+    """Return a duration in seconds, minutes or hours.
 
     >>> duration(42.3), duration(400), duration(9000)
     ('42 s', '7 min', '2.5 h')

@@ -1,4 +1,4 @@
-"""Texts for display: edits marked, safe in Markdown, columns aligned."""
+"""Format texts for display: mark edits, escape Markdown, align columns."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MOST_CODE = 600  # characters of a command
 
 
 def plain_name(tested: str) -> str:
-    """The plain name of a property or capability; derived from its id if it has none here.
+    """Return the plain name of a property or capability. For an unknown one, derive a name from its id.
 
     >>> plain_name("roles"), plain_name("legal-terms")
     ('who did what to whom', 'legal terms')
@@ -60,7 +60,7 @@ def plain_name(tested: str) -> str:
 
 
 def data_name(data: str, *, with_code: bool = True) -> str:
-    """The plain name of a data set, with the name for `--data` in brackets if that differs.
+    """Return the plain name of a data set. If that differs from the name for `--data`, add the latter in brackets.
 
     >>> data_name("probes"), data_name("probes", with_code=False), data_name("mrpc")
     ('built-in English sentences (probes)', 'built-in English sentences', 'mrpc')
@@ -69,7 +69,7 @@ def data_name(data: str, *, with_code: bool = True) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent; 0% and 100% only if exact.
+    """Return a share in percent. Only an exact 0 or 1 gives 0% or 100%.
 
     >>> percent(0.2297), percent(0.004), percent(0.9996), percent(1.0)
     ('23%', 'under 1%', 'over 99%', '100%')
@@ -80,7 +80,7 @@ def percent(share: float) -> str:
 
 
 def percent_interval(low: float, high: float) -> str:
-    """The ends of a share's interval, with as many digits as its width supports.
+    """Return the ends of a share's interval in percent, with as many digits as its width supports.
 
     >>> percent_interval(0.481, 0.557), percent_interval(0.991, 1.0)
     ('48 to 56', '99.1 to 100.0')
@@ -90,10 +90,10 @@ def percent_interval(low: float, high: float) -> str:
 
 
 def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
-    """A variant as pieces (kind, text), kind one of same, del, ins.
+    """Return a variant as pieces (kind, text). The kind is same, del or ins.
 
-    One plain piece if there are no edits, many edits, or edits of more than half of the source: marks would hide
-    the text.
+    The variant is a single piece if it has no edits, many edits, or edits of more than half of the source, because
+    marks would make it hard to read.
 
     >>> pieces("a fast car", "a slow car", [Edit(2, 6, "slow")])
     [('same', 'a '), ('del', 'fast'), ('ins', 'slow'), ('same', ' car')]
@@ -110,7 +110,7 @@ def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
 
 
 def mark_edits(source: str, text: str, edits: Sequence[Edit]) -> str:
-    """The variant as plain text, with deletions in [-brackets-] and insertions in {+braces+}.
+    """Return the variant as plain text, with deletions in [-brackets-] and insertions in {+braces+}.
 
     >>> mark_edits("a fast car", "a slow car", [Edit(2, 6, "slow")])
     'a [-fast-]{+slow+} car'
@@ -119,7 +119,7 @@ def mark_edits(source: str, text: str, edits: Sequence[Edit]) -> str:
 
 
 def join_pieces(found: Iterable[Piece]) -> str:
-    """Pieces as plain text.
+    """Return pieces as plain text with marks.
 
     >>> join_pieces([("same", "a "), ("del", "fast"), ("ins", "slow")])
     'a [-fast-]{+slow+}'
@@ -129,7 +129,9 @@ def join_pieces(found: Iterable[Piece]) -> str:
 
 
 def shorten_pieces(found: Sequence[Piece], *, context: int = 60) -> list[Piece]:
-    """Pieces on one line, with `context` characters of unchanged text on each side of an edit; whole without edits.
+    """Return pieces on one line, with `context` characters of unchanged text on each side of an edit.
+
+    Pieces without edits are not shortened.
 
     >>> shorten_pieces([("same", "x" * 70), ("ins", "new"), ("same", " end")], context=3)
     [('same', '...xxx'), ('ins', 'new'), ('same', ' end')]
@@ -153,7 +155,8 @@ LINKING = re.compile(r"[$@#]|:(?=//|[\w+-]+:)|(?<=www)\.|[!%](?=\w)|&amp;(?=\d)|
 
 
 def escape_markdown(text: str) -> str:
-    r"""Text escaped for Markdown: no cell ends early; no tag, link, formula, emphasis or control character.
+    r"""Escape a text for Markdown, so that it ends no table cell and makes no tag, link, formula, emphasis or control
+    character.
 
     >>> escape_markdown("a|b <i> a_b __c__ $x$")
     'a\\|b &lt;i&gt; a_b \\_\\_c\\_\\_ <span>$</span>x<span>$</span>'
@@ -165,7 +168,7 @@ def escape_markdown(text: str) -> str:
 
 
 def inline_code(text: str, *, most: int = MOST_CODE) -> str:
-    """A text as inline code in Markdown.
+    """Return a text as inline code in Markdown.
 
     >>> inline_code("a`b")
     '`` a`b ``'
@@ -176,22 +179,22 @@ def inline_code(text: str, *, most: int = MOST_CODE) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """A text from others on one line, with invisible characters made visible, cut if it is long."""
+    """Return a text that others wrote on one line, shortened if necessary, with invisible characters made visible."""
     return cut_line(make_visible(" ".join(text.split())), most)
 
 
 def cut_line(line: str, most: int) -> str:
-    """The line, cut to at most `most` characters."""
+    """Return the line, cut to at most `most` characters."""
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def longest_backticks(text: str) -> int:
-    """The length of the longest run of backticks, which a fence must exceed."""
+    """Return the length of the longest run of backticks in the text. A code fence must be longer."""
     return max(map(len, re.findall("`+", text)), default=0)
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Rows as aligned columns; the first row is the heading."""
+    """Yield rows as aligned columns. The first row is the heading."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,7 +1,7 @@
-"""Shared by terminal, Markdown and HTML: verdicts in words, the matrix, rivals, the worst examples.
+"""What terminal, Markdown and HTML share: verdicts in words, the matrix of criteria, rivals, and the worst items.
 
-Rivals do not read meaning, yet they are right in both directions more often than guessing. A model that does no better
-may go by the rival's cue: negation words, or the position of the first difference.
+A rival is a scorer that does not read meaning, yet is right in both directions more often than guessing. A model that
+does no better may use the same cue: negation words, or the position of the first difference.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ _WORST_FIRST = (
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """The four criteria of a model on a data set, by their numbers.
+    """A model on a data set, judged by the four criteria. The mappings are keyed by the number of the criterion.
 
-    `verdicts` has the worst verdict of each criterion that ran (None if a gate decides instead), and `properties` the
-    property that it ran under. `words` has the verdicts in words, `all` the verdict on all four.
+    `verdicts` has the worst verdict of each criterion that ran (None if a gate decides instead), and `words` the same
+    in words. `properties` has the property of each criterion's check. `all` is the verdict on all four.
     """
 
     model: str
@@ -75,7 +75,7 @@ class MatrixCell:
 
 
 def full_name(model: ModelEntry | ModelConfig, label: str = "") -> str:
-    """The model's name on pages: the last part of its name, with its label in brackets if that differs.
+    """Return the model's name on pages: the last part of its name. If its label differs, add the label in brackets.
 
     >>> full_name(ModelConfig("sbert", name="sentence-transformers/all-MiniLM-L6-v2"))
     'all-MiniLM-L6-v2 (sbert)'
@@ -86,7 +86,7 @@ def full_name(model: ModelEntry | ModelConfig, label: str = "") -> str:
 
 
 def partial_lines(results: RunFile) -> Iterator[str]:
-    """Lines that say how partial a run is: it stopped after its first look, or ran selected checks only."""
+    """Yield a line if the run is partial, because it stopped after its first look or ran only selected checks."""
     if look := results.first_look:
         yield f"Partial: {look.clusters:,} of {look.of_clusters:,} clusters"
     is_whole_gate = results.gate and not any(one.partial for one in results.gate.against)
@@ -97,10 +97,9 @@ def partial_lines(results: RunFile) -> Iterator[str]:
 
 
 def judged_rows(results: RunFile) -> list[Result]:
-    """The rows with a verdict or an aim, and those of checks without a verdict; grouped by model, in
-    the order of the criteria.
+    """Return the rows with a verdict or an aim, and the rows of checks that never have a verdict.
 
-    Controls of a criterion follow it: they share its property.
+    They are grouped by model, in the order of the criteria. Controls follow the criterion whose property they share.
     """
     declared, last = results.declarations, len(CRITERIA) + 1
     numbers: dict[str, int] = {}
@@ -116,12 +115,12 @@ def judged_rows(results: RunFile) -> list[Result]:
 
 
 def rows_that_ran(rows: Iterable[Result]) -> list[Result]:
-    """The rows of checks that were not skipped."""
+    """Return the rows of checks that were not skipped."""
     return [row for row in rows if row.verdict != "skipped"]
 
 
 def skip_reasons_by_place(results: RunFile, *, named: bool = False) -> dict[str, list[str]]:
-    """For each "model on data" with skipped checks, the reasons, each once; see `skip_reasons`."""
+    """Return the distinct reasons for skipped checks for each "model on data" that has some; see `skip_reasons`."""
     found: dict[str, list[Result]] = {}
     for row in judged_rows(results):
         found.setdefault(f"{row.model} on {data_name(row.data)}", []).append(row)
@@ -129,11 +128,10 @@ def skip_reasons_by_place(results: RunFile, *, named: bool = False) -> dict[str,
 
 
 def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
-    """The reasons why the checks of these rows were skipped, each once, the most common first.
+    """Return the distinct reasons why checks of these rows were skipped, the most common reason first.
 
-    With `find_metric` all properties are named, else only one that is alone. A single check gives its full reason.
-
-    Properties with the same need are counted: "2 properties need labels".
+    Properties with the same need are counted: "2 properties need labels". With `named`, all properties are named,
+    otherwise only a property that is alone. If only one check was skipped, its reason is given in full.
     """
     those = [row for row in rows if row.verdict == "skipped"]
     if len(those) == 1 and missing_need(those[0].reason):
@@ -157,12 +155,14 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
 
 
 def has_no_verdict(row: Result, declared: Declaration) -> bool:
-    """Whether the row's check has no verdict, at all or on these data."""
+    """Return whether the row's check never has a verdict, in general or on these data."""
     return bool(declared.unjudged or row.params.get("unjudged")) and row.metric == declared.metric
 
 
 def floor_and_aim(row: Result, *, name: bool = False) -> str:
-    """Floor and aim, or one number if they are equal; with `name` also the scorer that sets the floor."""
+    """Return the floor and the aim, or one number if they are equal. With `name`, also name the scorer that sets the
+    floor.
+    """
     if row.aim is None:
         return "-"
     of = f" ({row.floor_of})" if name and row.floor_of else ""
@@ -173,7 +173,7 @@ def floor_and_aim(row: Result, *, name: bool = False) -> str:
 
 
 def claim_sentence(check: str) -> str:
-    """A claim as a sentence.
+    """Return the name of a check as a sentence.
 
     >>> claim_sentence("jumble_is_farther_than_paraphrase")
     'jumble is farther than paraphrase'
@@ -182,7 +182,7 @@ def claim_sentence(check: str) -> str:
 
 
 def figure_text(row: Result) -> str:
-    """Value and interval; a dash if there is no value."""
+    """Return a row's value and interval, or a dash if there is no value."""
     if row.value is None or row.low is None:
         return "-"
     value, low, high = rounded_figure(*row.numbers)
@@ -190,7 +190,7 @@ def figure_text(row: Result) -> str:
 
 
 def is_rate(metric: str | None) -> bool:
-    """Whether a figure is a share of items, as in "right in 23% of 235"."""
+    """Return whether a metric is a share of items, as in "right in 23% of 235"."""
     try:
         return find_metric(metric or "").kind == "rate" or find_metric(metric or "").base == adjusted_rate.name
     except UsageError:
@@ -198,7 +198,7 @@ def is_rate(metric: str | None) -> bool:
 
 
 def format_figure(metric: str | None, value: float) -> str:
-    """A figure as printed in all outputs: a rate in percent, any other with two digits.
+    """Return a figure as all outputs print it: a rate in percent, any other figure with two digits.
 
     >>> format_figure("both_directions_calibrated", 0.5215), format_figure("auc", 0.5215)
     ('52%', '0.52')
@@ -207,7 +207,7 @@ def format_figure(metric: str | None, value: float) -> str:
 
 
 def format_interval(metric: str | None, low: float, high: float) -> str:
-    """The ends of its 95% interval.
+    """Return the ends of a figure's 95% interval, printed like the figure.
 
     >>> format_interval("both_directions_calibrated", 0.481, 0.557), format_interval("auc", 0.4812, 0.5571)
     ('48 to 56', '0.48 to 0.56')
@@ -216,27 +216,28 @@ def format_interval(metric: str | None, low: float, high: float) -> str:
 
 
 def best_surface(row: Result) -> tuple[str, float, SurfaceFigure] | None:
-    """The surface scorer with the highest figure, that figure, and its estimate; None if none has a figure."""
+    """Return the name, value and estimate of the surface scorer with the highest figure, or None if there is none."""
     found = [(name, beside.value, beside) for name, beside in row.surface.items() if beside.value is not None]
     return max(found, key=lambda one: one[1], default=None)
 
 
 def surface_text(row: Result) -> str:
-    """The best surface scorer and its figure; a dash if there is none."""
+    """Return the best surface scorer and its figure, or a dash if there is none."""
     best = best_surface(row)
     return f"{best[0]} {round(best[1], 2) + 0.0:.2f}" if best else "-"
 
 
 def overlap_curve(row: Result) -> tuple[CurvePoint, ...]:
-    """The curve of word overlap; empty if there is none."""
+    """Return the curve of the word-overlap scorer, or () if there is none."""
     overlap = row.surface.get(WORD_OVERLAP)
     return overlap.curve if overlap else ()
 
 
 def run_headlines(results: RunFile) -> list[str]:
-    """One sentence per model: passed and failed checks, and known failures; first, where the run stopped.
+    """Return one sentence per model that counts passed and failed checks and known failures.
 
-    For data on which nothing was measured, a sentence that says so replaces it.
+    If the run stopped early, the first sentence says where. For data on which nothing was measured, another sentence
+    says so instead.
     """
     nothing = unmeasured_data(results)
     there = [row for row in judged_rows(results) if (row.data, row.model) not in nothing]
@@ -255,7 +256,7 @@ def run_headlines(results: RunFile) -> list[str]:
 
 
 def unmeasured_data(results: RunFile) -> dict[tuple[str, str], DataEntry]:
-    """(data, model) -> the entry of data on which no check of their texts measured anything."""
+    """Return the data on which no check measured anything, as (data, model) -> the entry of the data."""
     return {
         (data.name, model): data
         for data in results.data
@@ -265,13 +266,13 @@ def unmeasured_data(results: RunFile) -> dict[tuple[str, str], DataEntry]:
 
 
 def failed_models(results: RunFile) -> dict[str, str]:
-    """The error of each model that failed before any check measured it, by label."""
+    """Return, by label, the error of each model that failed before any check measured it."""
     measured = {row.model for row in rows_that_ran(results.checks) if row.verdict != "error"}
     return {one.label: one.error for one in results.models if one.error and one.label not in measured}
 
 
 def shard_lines(results: RunFile) -> Iterator[str]:
-    """Lines for data in shards: which checks used all pairs, and which a sample."""
+    """Yield lines for data in shards that say which checks used all pairs, and which used a sample."""
     for data in results.data:
         if whole := data.whole:
             yield (
@@ -282,7 +283,7 @@ def shard_lines(results: RunFile) -> Iterator[str]:
 
 
 def measured_in_shards(results: RunFile, items: Items) -> set[str]:
-    """The cases with only some of their measured items: the worst, and a random sample."""
+    """Return the cases of which only the worst items and a random sample were stored."""
     whole = {data.name for data in results.data if data.whole}
     sizes: dict[str, int] = {}
     for row in results.checks if whole else ():
@@ -292,7 +293,7 @@ def measured_in_shards(results: RunFile, items: Items) -> set[str]:
 
 
 def model_headline(model: str, rows: Sequence[Result]) -> str:
-    """The passed, failed and known failures of a model."""
+    """Return a sentence that counts a model's passed and failed checks and known failures."""
     counts = {v: [r for r in rows if r.verdict == v] for v in WORDS}
     counted = [r for r in rows if r.verdict not in ("skipped", None)]
     if rows and not rows_that_ran(rows):
@@ -319,7 +320,9 @@ def _count_of(rows: Sequence[Result], what: str) -> str:
 
 
 def first_look_lines(results: RunFile) -> Iterator[str]:
-    """Says that a run stopped after its first look, and on how little data; empty for other runs."""
+    """Yield lines that say that a run stopped after its first look, and on how little data. For other runs, yield
+    nothing.
+    """
     if look := results.first_look:
         clusters = f"{look.clusters:,} of {look.of_clusters:,} clusters"
         yield (
@@ -333,9 +336,9 @@ def _property_names(rows: Iterable[Result]) -> str:
 
 
 def criteria_matrix(results: RunFile) -> list[MatrixCell]:
-    """The rule of Mahajan et al. 2023, section 6: a good encoder passes all four criteria.
+    """Apply the rule of Mahajan et al. 2023, section 6: a good encoder passes all four criteria.
 
-    Only checks of the paper's criteria count, not the added controls.
+    Only checks of the paper's criteria count, not the controls that encheck adds.
     """
     rows, declared = judged_rows(results), results.declarations
     cells = []
@@ -361,14 +364,14 @@ def _verdict_on_criteria(verdicts: Mapping[int, Verdict | None]) -> str:
 
 
 def item_frames(results: RunFile, items: Items) -> dict[str, ItemFrame]:
-    """The items of every case with a row in the results."""
+    """Return the items of every case that has a row in the results."""
     cases = {str(case): case for case in (row.case for row in results.checks)}
     return {name: read_item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
 @dataclass(frozen=True, slots=True)
 class ItemExample:
-    """An item on a page: its source, its texts in pieces that mark the edits, their scores (NaN: not known)."""
+    """An item on a page: its source, its texts in pieces that mark the edits, and their scores (NaN if not known)."""
 
     source: str
     near_pieces: Sequence[Piece]
@@ -380,19 +383,21 @@ class ItemExample:
 
 
 def example_of(row: ItemRow, *, is_question: bool = False) -> ItemExample:
-    """A row of items.parquet as an example."""
+    """Return a row of items.parquet as an example for a page."""
     near, far = ([] if side.text is None else pieces(row.source, side.text, side.edits) for side in (row.near, row.far))
     return ItemExample(row.source, near, far, row.near.score, row.far.score, row.item, is_question)
 
 
 def worst_items(frame: ItemFrame, count: int) -> list[ItemExample]:
-    """The worst items of a case, the worst first."""
+    """Return the worst items of a case, worst first."""
     columns = frame.to_columns()
     return [example_of(ItemRow.from_columns(columns, i)) for i in frame.worst_positions(count)]
 
 
 def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
-    """A line for each result in both directions whose best rival is above chance and not below the model."""
+    """Yield a line for each result in both directions in which a rival is above chance and the model is not above the
+    rival.
+    """
     for row in rows:
         if row.metric not in (both_directions.name, both_directions.calibrated.name) or row.value is None:
             continue
@@ -411,12 +416,15 @@ def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
 
 
 def validity_lines(results: RunFile) -> Iterator[str]:
-    """A line for each data set and generator whose items the run used."""
+    """Yield a line on the quality of generated items for each data set and generator that the run used."""
     yield from row_validity_lines([row for row in results.checks if row.verdict != "skipped"], results.data)
 
 
 def row_validity_lines(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[str]:
-    """As above, for some rows. The row with most sentences counts for a generator: other rows need more of a text."""
+    """Return the lines of `validity_lines` for these rows.
+
+    A generator's number of sentences is that of the row with the most, because other rows need more from a sentence.
+    """
     groups = {one.name: one.groups for one in data}
     found: dict[tuple[str, str], tuple[Validity, int]] = {}
     for row in rows:
@@ -441,7 +449,7 @@ THRESHOLD_COMMAND = "encheck threshold shows which threshold keeps a budget of f
 
 
 def threshold_lines(results: RunFile) -> Iterator[str]:
-    """A sentence for each model and data set; empty if no threshold was given."""
+    """Yield a sentence on recall and false accepts for each model and data set. Without a threshold, yield nothing."""
     found: dict[tuple[str, str, float], dict[str, Result]] = {}
     for row in filter(_is_of_threshold, results.checks):
         found.setdefault((row.model, row.data, float(row.params["threshold"])), {})[str(row.metric)] = row
@@ -455,7 +463,7 @@ def threshold_lines(results: RunFile) -> Iterator[str]:
 
 
 def unused_threshold(threshold: float | None, rows: Iterable[Result]) -> list[str]:
-    """A note if a threshold was given but no check of labelled pairs ran."""
+    """Return a note if a threshold was given but no check of labelled pairs ran, otherwise an empty list."""
     if threshold is None or any(map(_is_of_threshold, rows)):
         return []
     return [f"--threshold={threshold:g} was not used: no check of labelled pairs (property paraphrase) ran"]

@@ -1,7 +1,7 @@
-"""Kinds of items that a model gets wrong more often, found on half of the clusters and confirmed on the other half.
+"""Find kinds of items that a model gets wrong more often, on half of the clusters, and confirm them on the other half.
 
-The search is `statistics.subgroups`, the features are `scoring.features`. Each finding comes with the surface's figures
-on the same items, so that a difference in word overlap is not mistaken for one in meaning.
+The search is `statistics.subgroups`, and the features are `scoring.features`. Each finding comes with surface figures
+on the same items, so that a difference in word overlap is not mistaken for a difference in meaning.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _EXPLAINED = 0.5
 
 @dataclass(frozen=True)
 class SurfaceBeside:
-    """The surface's figures for a cell on the confirmation half.
+    """Surface figures for a kind of items, computed on the confirmation half.
 
-    `scorer` is the surface scorer whose failures differ most between the cell and the rest, `inside` and `outside` are
-    its failure rates; `left` is the model's own difference with six surface differences of each item held equal
-    (`scoring.differences`, least squares).
+    `scorer` is the surface scorer whose failure rate differs most between these items and the rest. `inside` and
+    `outside` are its failure rates. `left` is the model's own difference after controlling for six surface differences
+    of each item (`scoring.differences`, least squares).
     """
 
     scorer: str
@@ -50,7 +50,7 @@ class SurfaceBeside:
 
 @dataclass(frozen=True)
 class KindFinding:
-    """A confirmed cell of a check on data."""
+    """A confirmed kind of items of a check on a data set."""
 
     check: str
     data: str
@@ -60,14 +60,14 @@ class KindFinding:
 
     @property
     def is_surface(self) -> bool:
-        """Whether at least half of the difference vanishes with the surface held equal."""
+        """Whether controlling for surface differences removes at least half of the model's difference."""
         confirmed = self.cell.confirmation
         return self.beside.left < _EXPLAINED * (confirmed.inside - confirmed.outside)
 
 
 @dataclass(frozen=True)
 class KindSearch:
-    """The result of one model's search: the confirmed cells, and the numbers nominated, of items and of checks."""
+    """The result of one model's search: the confirmed kinds, and the numbers of nominated kinds, items and checks."""
 
     model: str
     findings: tuple[KindFinding, ...]
@@ -77,7 +77,7 @@ class KindSearch:
 
 
 def find_failing_kinds(folder: Path, english: English) -> list[KindSearch]:
-    """The search of each model of a run; UsageError if the run has no items."""
+    """Return the search of each model of a run. Raise UsageError if the run has no items."""
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
@@ -114,7 +114,7 @@ def _search_model(
 
 
 def _surface_features(frame: ItemFrame) -> Floats:
-    """The surface differences of each item and their signs, shape [n, 12]."""
+    """Return the surface differences of each item and their signs, shape [n, 12]."""
     assert frame.far is not None
     rows = zip(frame.ids, frame.sources, frame.near.texts, frame.far.texts, frame.clusters, strict=True)
     found = surface_differences([Triplet(ItemId(i), s, near, far, c) for i, s, near, far, c in rows])
@@ -122,7 +122,7 @@ def _surface_features(frame: ItemFrame) -> Floats:
 
 
 def _domains_of_probes(specs: Sequence[str]) -> dict[str, str]:
-    """Probe sentence -> its domain, from its group's id."""
+    """Return the domain of each probe sentence, from its group's id."""
     found: dict[str, str] = {}
     for spec in specs:
         if spec.startswith("probes"):
@@ -150,7 +150,7 @@ def _confirmed_finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
 
 
 def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
-    """The searches for the terminal."""
+    """Yield the searches as lines for the terminal."""
     for one in found:
         yield f"Where {one.model} fails: {_search_headline(one)}"
         for finding in one.findings:
@@ -168,7 +168,7 @@ def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class KindCard:
-    """A finding in words: its check and data, the kind of items, and (term, text) of each figure."""
+    """A finding in words: its check and data, the kind of items, and each figure as (term, text)."""
 
     check: str
     on: str
@@ -178,7 +178,7 @@ class KindCard:
 
 @dataclass(frozen=True, slots=True)
 class KindBlock:
-    """The search of one model for the page."""
+    """One model's search, as the page shows it."""
 
     model: str
     headline: str
@@ -186,7 +186,7 @@ class KindBlock:
 
 
 def kind_blocks(found: Sequence[KindSearch]) -> list[KindBlock]:
-    """The searches for the page."""
+    """Return the searches as the page shows them."""
     return [KindBlock(one.model, _search_headline(one), tuple(map(_finding_card, one.findings))) for one in found]
 
 

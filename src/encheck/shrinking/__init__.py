@@ -1,1 +1,1 @@
-"""Finds the shortest pair or triplet on which a model still errs."""
+"""Find the shortest pair or triplet that a model still gets wrong."""

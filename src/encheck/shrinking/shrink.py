@@ -1,11 +1,12 @@
-"""Shrink a failure: find the shortest, plainest form of a triplet on which a model still errs.
+"""Shrink a failure: find the shortest, plainest form of a triplet that a model still gets wrong.
 
-The method is delta debugging (Zeller and Hildebrandt 2002), as in hypothesis's shrinker: first remove the longest part
-without which the failure remains; repeat until nothing changes. All candidates of a pass are scored at once. The parse
-decides what can be removed, and candidates whose parse changes are discarded.
+The method is delta debugging (Zeller and Hildebrandt 2002), as in hypothesis's shrinker. Each pass removes the longest
+part without which the failure remains, and passes repeat until nothing changes. All candidates of a pass are scored at
+once. The parse of a sentence decides which parts can be removed. Candidates that would be parsed differently are
+dropped.
 
-Each change of the source is also made in the near and far texts. Plainer words are a common synonym for a rare word,
-and a given name for a full name.
+Each change of the source is also made in the near and far texts. Finally, plainer words replace others: a common
+synonym replaces a rare word, and a given name replaces a full name.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ NOISE = "other_meaning"  # of ids: the near text has noise, the far one a differ
 def make_removal_edits(parse: Parse, unit: RemovableUnit) -> tuple[Edit, ...]:
     """Return the edits that remove a unit from its text.
 
-    One blank is removed with it, and an article before it is adapted to the next word.
+    They also remove one blank next to it, and adapt an article before it to the word that now follows.
     """
     first, last, text = unit.first, unit.last, parse.text
     if first:
@@ -66,9 +67,9 @@ def make_removal_edits(parse: Parse, unit: RemovableUnit) -> tuple[Edit, ...]:
 
 
 def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
-    """The triplet with these edits made in all three texts; None if they touch one of its own edits.
+    """Return the triplet after making these edits in all three texts, or None if they touch one of its own edits.
 
-    Offsets are the source's. The first letter stays a capital, in each text.
+    The edits' offsets refer to the source. A text that begins with a capital still does afterwards.
     """
     source = _capitalise_like(apply_edits(triplet.source, tuple(change)), triplet.source)
     sides = [_shift_edits(edits, change) for edits in (triplet.near_edits, triplet.far_edits)]
@@ -88,14 +89,14 @@ def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
 
 
 def _capitalise_like(text: str, before: str) -> str | None:
-    """The text with a capital if the previous text began with one; None if it is empty."""
+    """Return the text, with a capital if the previous text began with one, or None if the text is empty."""
     if not text.strip():
         return None
     return text[0].upper() + text[1:] if before[0].isupper() else text
 
 
 def _shift_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | None:
-    """A text's own edits at their new offsets after the source is changed; None if the two touch."""
+    """Return a text's own edits at their offsets after `change` to the source, or None if an edit touches a change."""
     shifted = []
     for edit in edits:
         if any(_edits_touch(edit, other) for other in change):
@@ -106,9 +107,9 @@ def _shift_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, .
 
 
 def _edits_touch(edit: Edit, other: Edit) -> bool:
-    """Whether two edits overlap, or the first inserts text at the edge of the second.
+    """Return whether the two edits overlap, or `edit` inserts text at the edge of `other`.
 
-    Next to a removal inside the text, an insertion is allowed.
+    Inserting next to a removal is allowed unless the removal is at the start of the text.
     """
     if edit.start < other.end and other.start < edit.end:
         return True
@@ -117,9 +118,10 @@ def _edits_touch(edit: Edit, other: Edit) -> bool:
 
 
 def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Triplet | None:
-    """The triplet with separate edits made in each text (source, near, far); None if they do not fit.
+    """Return the triplet after making separate edits in each text (source, near, far), or None if the result is
+    unsound.
 
-    Offsets are those of each text. The triplet's own edits are found again by comparison.
+    Each edit's offsets refer to its own text. The triplet's own edits are recomputed by comparing the new texts.
     """
     before = [getattr(triplet, side) for side in SIDES]
     after = [_capitalise_like(apply_edits(text, tuple(some)), text) for text, some in zip(before, changes, strict=True)]
@@ -133,9 +135,9 @@ def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Tripl
 
 
 def replaces_same_words(item: Triplet, shrunk: Triplet) -> bool:
-    """Whether the same words are replaced in both items; the replacements may differ.
+    """Return whether both items replace the same words of their source. The replacements may differ.
 
-    Noise, such as typos, may be in different words, because its meaning is the same anywhere.
+    Near texts with noise, such as typos, may replace different words, because noise means the same anywhere.
     """
     known = item.id.parts_or_none
     is_noise = known is not None and known.relation == NOISE
@@ -145,18 +147,18 @@ def replaces_same_words(item: Triplet, shrunk: Triplet) -> bool:
 
 
 def _replaced_words(source: str, edits: Sequence[Edit]) -> list[str]:
-    """The words that edits replace, except for articles, which depend on their words."""
+    """Return the words that edits replace. Articles are left out, because they depend on the word that follows."""
     words = [source[edit.start : edit.end].lower() for edit in edits]
     return [word for word in words if word not in ("a", "an")]
 
 
 def offset_in_variant(offset: int, edits: Sequence[Edit]) -> int:
-    """The offset in an edited text of an offset in its source that no edit covers."""
+    """Return where an offset in the source is in the edited text. No edit may cover the offset."""
     return offset + sum(len(e.text) - (e.end - e.start) for e in edits if e.end <= offset)
 
 
 def keeps_ends_and_articles(before: str, after: str) -> bool:
-    """Whether a text still has its beginning and end, and no article fits its word less well than before."""
+    """Return whether a text begins and ends as before, and has no more wrong articles than before."""
     if not after or before[0].isupper() != after[0].isupper() or before[-1] != after[-1]:
         return False
     return "  " not in after.replace("  ", " " if "  " in before else "  ") and _count_wrong_articles(
@@ -169,9 +171,9 @@ def _count_wrong_articles(text: str) -> int:
 
 
 def keeps_parse(before: Parse, after: Parse, removed: Sequence[Edit], own_edits: Sequence[Edit] = ()) -> bool:
-    """Whether the rest of a text keeps its parse: its tags, and its dependencies.
+    """Return whether the remaining words of a text keep their tags and their dependencies.
 
-    `removed` are the edits of the source; `own_edits` are those that make this text from the source.
+    `removed` are the edits of the source. `own_edits` are the edits that turn the source into this text.
     """
     here = [
         (offset_in_variant(e.start, own_edits), offset_in_variant(e.end - 1, own_edits) + 1, e.text) for e in removed
@@ -205,12 +207,12 @@ def _keeps_token(before: Parse, after: Parse, at: int, place: Mapping[int, int])
 
 
 def find_edits_or_replace_all(source: str, text: str) -> tuple[Edit, ...]:
-    """The edits between two texts; if they are not a few words, one that replaces the whole source."""
+    """Return the edits between two texts, or an edit that replaces the whole source if comparing words gives none."""
     return find_edits(source, text) or (Edit(0, len(source), text),)
 
 
 def find_edits(source: str, text: str) -> tuple[Edit, ...]:
-    """The words of a source that a text replaces, as edits.
+    """Return the edits that turn the source into the text, as replacements of words.
 
     >>> find_edits("The fast car won.", "The slow car won.")
     (Edit(start=4, end=8, text='slow'),)
@@ -239,7 +241,9 @@ PLAIN_GIVEN_NAMES = {"m": "Tom", "f": "Anna"}
 
 
 def propose_plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """Replacements for a rare word or a name, one at a time; raises MissingParses for unknown tags."""
+    """Yield edits that each replace a rare word or a name with a plainer one. Raise MissingParses for words without
+    tags.
+    """
     yield from _propose_plain_names(parse)
     for at in range(len(parse)):
         mark = parse.child(at, "case")
@@ -262,7 +266,7 @@ def propose_plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit
 
 
 def _propose_plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """A plain given name for a person's full name, if no word of it occurs elsewhere."""
+    """Yield edits that replace a full name with a plain given name. No word of the full name may occur elsewhere."""
     for at in range(len(parse)):
         word = parse.words[at]
         if parse.entities[at] != "B-PER" or (word in MALE) == (word in FEMALE):
@@ -290,7 +294,7 @@ NO_ENGLISH = ("jumble", "swap")  # whose texts are not parsed
 NO_PART = "the sentence has no part that can be removed"
 BOUND = "the parts that the sentence could lose cannot be removed from the near or the far text"
 OTHERWISE = "the rest would be parsed differently, or its edits cannot be made on it"
-LESS = "without any of its parts the model errs by less than half of the margin"
+LESS = "removing any part would shrink the model's error to less than half of its margin"
 ScorePairs = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 Edits = tuple[Edit, ...]
 MakeTriplets = Callable[
@@ -300,23 +304,23 @@ MakeTriplets = Callable[
 
 @dataclass(frozen=True, slots=True)
 class ItemForm:
-    """A form of an item, and sim(source, near) - sim(source, far) under the model."""
+    """A form of an item, and its sim(source, near) - sim(source, far) under the model."""
 
     item: Triplet
     margin: float
 
     @property
     def words(self) -> int:
-        """The number of words in its three texts together."""
+        """How many words its three texts have together."""
         return sum(len(getattr(self.item, side).split()) for side in SIDES)
 
 
 @dataclass(frozen=True, slots=True)
 class ShrinkResult:
-    """The original item, its least shrunk form and its shortest; both are `whole` if nothing could be removed.
+    """The original item as `whole`, its `least` shrunk form, and its `shortest` form.
 
-    `scored` counts the scored pairs. `is_cut_short` says that the budget was used up. `why` explains why nothing could
-    be removed; empty if something was.
+    If nothing could be removed, both forms are `whole`, and `why` gives the reason ("" otherwise). `scored` counts the
+    pairs that were scored. `is_cut_short` says whether the budget ran out.
     """
 
     whole: ItemForm
@@ -328,7 +332,7 @@ class ShrinkResult:
 
     @property
     def removed_share(self) -> float:
-        """The share of its words that could be removed."""
+        """The share of the item's words that was removed."""
         return 1 - self.shortest.words / self.whole.words
 
 
@@ -340,10 +344,12 @@ def shrink_item(
     remake: MakeTriplets | None = None,
     budget: int = MAX_SCORED_PAIRS,
 ) -> ShrinkResult | str:
-    """The shortest, plainest form of a failure that still errs by half its margin; or a reason why it has none.
+    """Shrink a failure to its shortest, plainest form whose margin is still at least half as bad, or explain why none
+    exists.
 
-    `remake` repeats the edits of generated texts. Without it, or if both texts were written by hand, the same part is
-    removed from all three texts, and only outside all edits. The same item and model give the same form.
+    `remake` makes the edits of generated texts again in a shorter source. Without `remake`, or if both texts were
+    written by hand, the same part is removed from all three texts, and only where no edit is. The result is
+    deterministic.
     """
     item = add_edits_of_crossed_item(item)
     if why := why_not_shrinkable(item, remake):
@@ -352,7 +358,7 @@ def shrink_item(
 
 
 def add_edits_of_crossed_item(item: Triplet) -> Triplet:
-    """The item; a side of a crossed group, which was written by hand, gets its edits by comparison."""
+    """Return the item. If it is a hand-written part of a crossed group, add its edits, found by comparing its texts."""
     known = item.id.parts_or_none if isinstance(item.id, ItemId) else None
     if known is None or known.generator != WRITTEN or item.near_edits or item.far_edits:
         return item
@@ -361,7 +367,7 @@ def add_edits_of_crossed_item(item: Triplet) -> Triplet:
 
 
 def why_not_shrinkable(item: Triplet, remake: MakeTriplets | None) -> str:
-    """The reason why this item cannot be shrunk; empty if it can."""
+    """Return why this item cannot be shrunk, or "" if it can."""
     if any(part in item.id for name in NO_ENGLISH for part in (f"/{name}/", f"/{name}+")):
         return "its words are jumbled on purpose, so the parts of its texts cannot be matched"
     if any(not edits and not why for edits, why in ((item.near_edits, item.near_why), (item.far_edits, item.far_why))):
@@ -395,7 +401,7 @@ class _FormSearch:
         return ShrinkResult(whole, least, here, self.scored, self.is_cut_short, self.why if here is whole else "")
 
     def _score_forms(self, items: Sequence[Triplet]) -> list[ItemForm]:
-        """These items with their margins, all scored at once; empty if the budget is used up."""
+        """Return these items with their margins, after scoring all at once. Items beyond the budget are left out."""
         left = max(self.budget - self.scored, 0) // 2
         self.is_cut_short |= left < len(items)
         some = items[:left]
@@ -412,7 +418,7 @@ class _FormSearch:
         return tuple(self.english.parse(getattr(item, side)) for side in SIDES)
 
     def _propose_shorter(self, item: Triplet) -> list[Triplet]:
-        """The item without each of its units."""
+        """Return the forms of the item that lack one of its units."""
         parses = self._parses(item)
         known = _find_common_units(self.english, parses, item) if self.remake is None else None
         edits = (*item.near_edits, *item.far_edits)
@@ -437,7 +443,7 @@ class _FormSearch:
     def _remove_units_elsewhere(
         self, item: Triplet, parses: tuple[Parse, ...], units: Sequence[RemovableUnit]
     ) -> list[Triplet]:
-        """The item without each of these units, if the near or the far text has it elsewhere or in other words."""
+        """Return forms that lack one of these units, if the near or far text has it elsewhere or in other words."""
         edited = []
         for unit in units:
             near = find_unit_with_same_content(self.english, parses[0], unit, parses[1], is_worded_alike=False)
@@ -454,7 +460,7 @@ class _FormSearch:
         ]  # fmt: skip
 
     def _propose_plainer(self, item: Triplet) -> list[Triplet]:
-        """The item with each of its rare words and names replaced, in all three texts."""
+        """Return forms in which one rare word or name is replaced in all three texts."""
         parses = self._parses(item)
         replacements: list[Edits] = []
         for _ in range(MAX_TAGGING_ROUNDS):  # until the tags that it needs are known
@@ -468,7 +474,7 @@ class _FormSearch:
         )
 
     def _apply_changes(self, item: Triplet, parses: tuple[Parse, ...], changes: Sequence[Edits]) -> list[Triplet]:
-        """The forms of the item with each of these changes that keep their parse."""
+        """Return the item after each of these changes, without the results that would be parsed differently."""
         if self.remake is None:
             tried = [(change, edit_all_texts(item, change)) for change in changes]
         else:
@@ -494,7 +500,7 @@ class _FormSearch:
 
     @staticmethod
     def _keeps_verbs_and_brackets(before: tuple[Parse, ...], after: tuple[Parse, ...]) -> bool:
-        """Whether each text has a verb if it had one, and its brackets and quotes come in pairs."""
+        """Return whether each text that had a verb still has a finite one, and brackets and quotes come in pairs."""
         verbs = all(
             has_finite_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos)
             for a, b in zip(before, after, strict=True)
@@ -507,7 +513,7 @@ def _span_of_removal(change: Edits) -> tuple[int, int]:
 
 
 def _find_common_units(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tuple[int, int]]:
-    """The spans of the source that are units in all three texts, or have the same head in them."""
+    """Return the spans of the source that are units in all three texts, or that have the same head in all of them."""
     here = find_removable_units(english, parses[0])
     spans_by_side = []
     for parse, edits in zip(parses[1:], (item.near_edits, item.far_edits), strict=True):
@@ -526,13 +532,16 @@ def _find_common_units(english: English, parses: tuple[Parse, ...], item: Triple
 
 
 def _map_span_to_variant(span: tuple[int, int], edits: Sequence[Edit]) -> tuple[int, int]:
-    """The span in an edited text. Its end is that of its last letter, which an edit right after it does not move."""
+    """Return where a span of the source is in the edited text.
+
+    The span ends with its last letter, so text that an edit inserts right after it is not part of it.
+    """
     start, end = span
     return offset_in_variant(start, edits), offset_in_variant(end - 1, edits) + 1
 
 
 def _replaced_words_occur_once(item: Triplet, change: Edits) -> bool:
-    """Whether the replaced words occur once in each text."""
+    """Return whether each text has each replaced word once. Words of one or two letters may repeat."""
     for edit in change:
         word = item.source[edit.start : edit.end].lower()
         if any(getattr(item, side).lower().count(word) != 1 for side in SIDES) and len(word) > 2:
@@ -546,10 +555,11 @@ SEEDS = 8  # seeds: on a shorter source the generator draws differently
 def make_triplet_remaker(
     build: Builder, *, level: int | str, maker: VariantMaker
 ) -> Callable[[Triplet, Sequence[str]], list[Triplet | None]]:
-    """Return a function that makes the items of other sentences with the check's own builder.
+    """Return a function that makes an item's triplet again from other sources, with the check's own builder.
 
-    So their certificates hold. The function returns None for a sentence without a triplet that replaces the same words
-    as the item. A generator chooses words at random, so several seeds are tried.
+    Because the builder makes it, the new triplet is certified like the original. The function returns None for a source
+    from which no triplet replaces the same words as the item. Generators choose words at random, so it tries several
+    seeds.
     """
 
     def remake(item: Triplet, sources: Sequence[str]) -> list[Triplet | None]:

@@ -1,7 +1,6 @@
-"""The parts of a sentence that can be removed, by its parse: adjuncts, clauses, modifiers, coordinates, whole
-sentences.
+"""Find the parts of a sentence that can be removed: adjuncts, clauses, modifiers, coordinates, whole sentences.
 
-It is cautious: a word that its verb or noun may need stays.
+The sentence's parse decides. A word that its verb or noun may need is never removed.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ PAIRED = {"(": ")", "[": "]", "“": "”"}
 
 @dataclass(frozen=True, slots=True)
 class RemovableUnit:
-    """Tokens `first` to `last` (both removed), and their kind."""
+    """The tokens from `first` to `last`, inclusive, and the kind of part that they are."""
 
     first: int
     last: int
@@ -114,7 +113,7 @@ class RemovableUnit:
 
 
 def find_removable_units(english: English, parse: Parse) -> tuple[RemovableUnit, ...]:
-    """The removable parts of this text, longest first; the commas of a unit are removed with it."""
+    """Return the removable parts of this text, longest first. A part includes its commas."""
     units = {*_find_removable_sentences(parse), *_find_outer_clauses(parse)}
     for at in range(len(parse)):
         if parse.heads[at] != at and (unit := _find_unit_headed_by(english.lexicon, parse, at)) is not None:
@@ -125,9 +124,10 @@ def find_removable_units(english: English, parse: Parse) -> tuple[RemovableUnit,
 def find_units_with_same_head(
     parse: Parse, units_with_offsets: Iterable[tuple[RemovableUnit, tuple[int, int]]], like: Parse
 ) -> Iterator[RemovableUnit]:
-    """The units of a text whose words have the same heads here, given the first and last offset of each here.
+    """Yield the units of one text (parsed as `like`) whose words have the same head in another text (`parse`).
 
-    A word that may need a unit keeps it, whatever it is in the other text.
+    Each unit comes with its first and last offset in the other text. A unit that its head may need there is not
+    yielded, except for clauses and coordinates.
     """
     for unit, (start, end) in units_with_offsets:
         if start not in parse.starts or end not in parse.ends:
@@ -148,9 +148,9 @@ def find_units_with_same_head(
 def find_unit_with_same_content(
     english: English, parse: Parse, unit: RemovableUnit, other: Parse, *, is_worded_alike: bool
 ) -> RemovableUnit | None:
-    """The only unit of another text with the same content; None unless there is exactly one.
+    """Return the only unit of another text with the same content, or None if there are none or several.
 
-    It has the same content words, and the same negations; if `is_worded_alike`, all words but punctuation.
+    The same content means the same content words and negations; with `is_worded_alike`, the same words.
     """
     wanted = _content_lemmas(parse, unit, all_words=is_worded_alike)
     if not _content_lemmas(parse, unit, all_words=False):
@@ -164,7 +164,7 @@ def find_unit_with_same_content(
 
 
 def _content_lemmas(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> list[str]:
-    """The lemmas of a unit's content words, or of all words, sorted."""
+    """Return the lemmas of a unit's content words, sorted. With `all_words`, return all its words instead."""
     inside = range(unit.first, unit.last + 1)
     if all_words:
         return sorted(parse.lowers[i] for i in inside if parse.bases[i] != "punct")
@@ -174,14 +174,14 @@ def _content_lemmas(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> li
 
 
 def _head_stands_without(parse: Parse, at: int) -> bool:
-    """Whether the word's head can be used without it."""
+    """Return whether the word's head can be used without the word."""
     head = parse.lower_lemmas[parse.heads[at]]
     bound = NEEDS_ADJUNCT | NEVER_WITHOUT_TIME | NEEDS_MODIFIER | BOUND_ADJECTIVES
     return head not in bound and (parse.bases[at] != "advmod" or parse.pos[parse.heads[at]] != "AUX")
 
 
 def _find_unit_headed_by(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
-    """The unit whose head is the word at `at`, or None if the sentence may need it."""
+    """Return the unit whose head is the word at index `at`, or None if the sentence may need that unit."""
     span = _token_span(parse, at)
     if span is None or not (parse.bases[at] not in ("fixed", "flat") and (not parse.entities[at].startswith("I-"))):
         return None
@@ -215,7 +215,7 @@ def _find_unit_headed_by(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUn
 
 
 def _kind_of_dependent(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
-    """The kind of a dependent, if its head can be used without it; else None."""
+    """Return the kind of a dependent whose head can be used without it, otherwise None."""
     if base in OF_NOUNS:
         return _kind_of_noun_dependent(lexicon, parse, at, base, span)
     if base == "advmod":
@@ -244,7 +244,10 @@ def _kind_of_noun_dependent(lexicon: Lexicon, parse: Parse, at: int, base: str, 
 
 
 def _token_span(parse: Parse, at: int) -> tuple[int, int] | None:
-    """The first and last token of the subtree of `at`, without punctuation at its edges; None if it has gaps."""
+    """Return the first and last token of the subtree of `at`, or None if the subtree has gaps.
+
+    Punctuation at the edges is left out.
+    """
     tree = parse.subtree(at)
     if tree[-1] - tree[0] + 1 != len(tree):
         return None
@@ -272,7 +275,7 @@ def _is_removable_adjective(parse: Parse, at: int, span: tuple[int, int]) -> boo
 
 
 def _is_removable_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is a number between an article, or a possessive, and the noun that it counts."""
+    """Return whether the word is a number between an article or possessive and the noun that it counts."""
     head = parse.heads[at]
     article = parse.lowers[at - 1] in ("the", "these", "those", "my", "your", "his", "her", "its", "our", "their")
     alone = span == (at, at) and at < head and parse.child(head, "cop") is None
@@ -280,7 +283,7 @@ def _is_removable_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _is_removable_noun(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is a noun that specifies the common noun after it: a concert hall is a hall."""
+    """Return whether the word is a noun that specifies the common noun after it: a concert hall is a hall."""
     head = parse.heads[at]
     plain = parse.tags[at] == "NN" and parse.tags[head] in ("NN", "NNS") and span == (at, at) and at + 1 == head
     words = parse.words[at].islower() and parse.words[head].islower() and parse.words[head].isalpha()
@@ -327,14 +330,14 @@ def _is_removable_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[i
 
 
 def _is_afterthought(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether a phrase follows a comma, at the end of a clause that has its subject."""
+    """Return whether a phrase follows a comma and ends a sentence whose clause has a subject."""
     head = parse.heads[at]
     last = _is_between_commas(parse, span) and _is_sentence_end(parse, span[1] + 1)
     return at > head and last and _has_subject(parse, head)
 
 
 def _is_removable_phrase_with(lexicon: Lexicon, parse: Parse, at: int, case: str) -> bool:
-    """Whether the phrase's head needs no phrase with this preposition."""
+    """Return whether the phrase's head can be used without a phrase that begins with this preposition."""
     head = parse.heads[at]
     lemma = parse.lower_lemmas[head]
     if case in OF_A_WHOLE_VERB:
@@ -351,7 +354,7 @@ def _is_removable_phrase_with(lexicon: Lexicon, parse: Parse, at: int, case: str
 
 
 def _has_subject(parse: Parse, head: int) -> bool:
-    """Whether a clause has its subject, or is a request."""
+    """Return whether a clause has a subject or is a request."""
     return parse.child(head, "nsubj", "expl", "csubj") is not None or parse.tags[head] == "VB"
 
 
@@ -364,7 +367,7 @@ def _is_time_word(parse: Parse, at: int) -> bool:
 
 
 def _is_intransitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
-    """Whether the verb can be intransitive in its first senses: frames 1 and 2 of WordNet, "Something ----s"."""
+    """Return whether the verb's first sense can be intransitive: frames 1 and 2 of WordNet, "Something ----s"."""
     if parse.child(verb, "xcomp", "ccomp", "compound:prt") is not None:
         return False
     senses = lexicon.senses(parse.lower_lemmas[verb], "v")[:1]
@@ -372,7 +375,9 @@ def _is_intransitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
 
 
 def _is_transitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
-    """Whether the verb has its object and needs no more: frames 8 to 11 of WordNet, "Somebody ----s something"."""
+    """Return whether the verb has an object and needs nothing else: WordNet's frames 8 to 11, "Somebody ----s
+    something".
+    """
     if parse.pos[verb] != "VERB" or parse.child(verb, "xcomp", "ccomp", "compound:prt", "iobj") is not None:
         return False
     senses = lexicon.senses(parse.lower_lemmas[verb], "v")[:2]
@@ -393,7 +398,10 @@ def _has_no_negation(parse: Parse, at: int) -> bool:
 
 
 def _is_removable_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is a clause with a plain conjunction, or with "as" after a comma."""
+    """Return whether this is a participle clause set off by commas, or a clause with a plain conjunction.
+
+    A clause with "as" must be set off by a comma.
+    """
     head, first = parse.heads[at], parse.lowers[span[0]]
     if span[0] == at and parse.tags[at] in ("VBG", "VBN") and parse.child(at, "nsubj", "nsubj:pass") is None:
         is_alone = (span[0] == 0 and _is_comma(parse, span[1] + 1)) or _is_between_commas(parse, span)
@@ -406,7 +414,7 @@ def _is_removable_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _names_speaker_at_end(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this names the speaker of the rest, after a comma at the end: ", experts testified."."""
+    """Return whether this clause names the speaker after a comma at the end of the sentence: ", experts testified."."""
     names_speaker = parse.lower_lemmas[at] in ASIDE and parse.child(at, "nsubj") is not None
     return (
         names_speaker
@@ -417,7 +425,7 @@ def _names_speaker_at_end(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _is_removable_relative_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is a relative clause of a noun with its article, or a participle after one."""
+    """Return whether this is a relative clause or participle that its noun can do without."""
     head = parse.heads[at]
     if parse.lowers[span[0]] in ("which", "who", "whose") and at > head and _is_between_commas(parse, span):
         return True
@@ -439,9 +447,7 @@ def _is_removable_relative_clause(parse: Parse, at: int, span: tuple[int, int]) 
 
 
 def _is_set_off(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is an apposition between two commas, or an address to the reader before a comma, without a clause
-    that has its own subject.
-    """
+    """Return whether commas set this apposition, interjection or form of address off from the rest."""
     if parse.bases[at] == "appos":
         alone = [parse.bases[i] for i in parse.children[parse.heads[at]]].count("appos") == 1
         return alone and _is_between_commas(parse, span)
@@ -453,7 +459,7 @@ def _is_comma(parse: Parse, at: int) -> bool:
 
 
 def _is_sentence_end(parse: Parse, at: int) -> bool:
-    """Whether the text, or a sentence of it, ends here."""
+    """Return whether the text ends before index `at`, or the token there ends a sentence."""
     return at >= len(parse) or parse.words[at] in (".", "!", "?")
 
 
@@ -463,7 +469,7 @@ def _is_between_commas(parse: Parse, span: tuple[int, int]) -> bool:
 
 
 def _include_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUnit | None:
-    """The unit with its own commas; None if other punctuation touches it."""
+    """Return the unit with its own commas, or None if other punctuation touches the unit."""
     before, after = _is_comma(parse, first - 1), _is_comma(parse, last + 1)
     if before and (after or _is_sentence_end(parse, last + 1)):
         first -= 1
@@ -480,7 +486,7 @@ def _include_commas(parse: Parse, first: int, last: int, kind: str) -> Removable
 
 
 def _is_last_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is the last main clause, with its own subject, after a comma or semicolon."""
+    """Return whether this is the sentence's last main clause, has its own subject, and follows a comma or semicolon."""
     head = parse.heads[at]
     marked = span[0] > 0 and parse.words[span[0] - 1] in (",", ";")
     linked = parse.words[span[0] - 1] == ";" or parse.lowers[span[0]] in LINKING | {"so"} if marked else False
@@ -492,7 +498,10 @@ def _is_last_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _are_separable_coordinates(parse: Parse, head: int, at: int) -> bool:
-    """Whether the two are predicates, or objects and the like, but not subjects, which agree with the verb."""
+    """Return whether both words are verbs, objects or obliques.
+
+    Coordinated subjects are not separable, because the verb agrees with both.
+    """
     if parse.pos[head] == "VERB":
         opened = parse.bases[head] != "advcl" or parse.child(head, "mark") is not None
         is_of = parse.bases[head] in ("ROOT", "root", "advcl", "ccomp") and opened
@@ -502,7 +511,9 @@ def _are_separable_coordinates(parse: Parse, head: int, at: int) -> bool:
 
 
 def _find_outer_clauses(parse: Parse) -> Iterator[RemovableUnit]:
-    """The part before the clause that can be the sentence: "She knows that", or a first clause with its "and"."""
+    """Yield the parts around a clause that can be the whole sentence: "She knows that", or a first clause with its
+    "and".
+    """
     root = next((i for i in range(len(parse)) if parse.heads[i] == i), None)
     if root is None or sum(parse.heads[i] == i for i in range(len(parse))) > 1:
         return
@@ -531,7 +542,7 @@ def _find_outer_clauses(parse: Parse) -> Iterator[RemovableUnit]:
 
 
 def _ends_with_speaker(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
-    """Whether a text ends with the speaker of the rest, after a comma."""
+    """Return whether the text ends with a comma and the speaker of what comes before."""
     ends = (
         root + 2 == len(parse) and _is_sentence_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
     )
@@ -549,7 +560,7 @@ def _has_finite_verb(parse: Parse, at: int) -> bool:
 
 
 def _is_plain_speaker_clause(parse: Parse, root: int) -> bool:
-    """Whether the speaker's clause is plain: no negation, question or modal."""
+    """Return whether the speaker's clause has no negation, question or modal."""
     here = [i for i in parse.children[root] if parse.bases[i] in ("aux", "advmod", "mark", "det")]
     if parse.pos[root] == "ADJ" and parse.child(root, "cop") is None:
         return False
@@ -557,7 +568,7 @@ def _is_plain_speaker_clause(parse: Parse, root: int) -> bool:
 
 
 def _find_removable_sentences(parse: Parse) -> Iterator[RemovableUnit]:
-    """Whole sentences of a text that has several, if the next one does not refer back to them."""
+    """Yield each sentence of a text with several, unless the next sentence refers back to it."""
     ends = [i for i in range(len(parse)) if _closes_sentence(parse, i)]
     spans = [(0 if not k else ends[k - 1] + 1, end) for k, end in enumerate(ends)]
     if len(spans) < 2 or spans[-1][1] != len(parse) - 1:
@@ -581,19 +592,19 @@ def _refers_back(parse: Parse, first: int, last: int) -> bool:
 
 
 def _is_expletive_or_conjunction(parse: Parse, at: int) -> bool:
-    """Whether the word is an expletive or a conjunction: "it" in "it rained", "that" before a clause."""
+    """Return whether the word is an expletive ("it" in "it rained") or a conjunction ("that" before a clause)."""
     if parse.lowers[at] == "that":
         return parse.tags[at] in ("IN", "WDT")
     return parse.bases[at] == "expl"
 
 
 def has_finite_verb(parse: Parse) -> bool:
-    """Whether a text has a finite verb, including a request's."""
+    """Return whether a text has a finite verb, including an imperative."""
     return any(tag in ("VBD", "VBZ", "VBP", "MD", "VB") for tag in parse.tags)
 
 
 def has_balanced_punctuation(parse: Parse) -> bool:
-    """Whether a text's brackets and quotation marks come in pairs, and no punctuation is misplaced."""
+    """Return whether brackets and quotation marks come in pairs, and no punctuation is misplaced."""
     text = parse.text
     if any(text.count(a) != text.count(b) for a, b in PAIRED.items()) or text.count('"') % 2:
         return False

@@ -1,1 +1,1 @@
-"""A gate in words, as table rows, and as stored in results.json."""
+"""Describe a gate in words and table rows, and store it in results.json."""

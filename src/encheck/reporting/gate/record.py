@@ -1,4 +1,4 @@
-"""The gate as stored in results.json, with the texts of lost items and queries."""
+"""Record a gate as results.json stores it, with the texts of lost items and queries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def changed_queries_of(
     items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[ChangedQuery, ...]:
-    """Each query with its first answer before and now; `documents` are by case, then row."""
+    """Return each query with its first answer before and now. `documents` maps case -> row -> (id, text)."""
     texts = _query_texts(items)
     return tuple(
         ChangedQuery(on_one_line(texts[one.item]), *(_document_line(documents.get(one.case, {}), row)
@@ -55,7 +55,7 @@ def changed_queries_of(
 
 
 def _query_texts(items: Mapping[str, Columns]) -> dict[str, str]:
-    """The text of each query, by the id of its item."""
+    """Return the text of each query by its item's id."""
     return {
         name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
     }
@@ -66,7 +66,7 @@ def unjudged_answers_of(
     items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[UnjudgedAnswer, ...]:
-    """Return the first answers that have no judgement; `documents` as in `changed_queries_of`."""
+    """Return the queries' first answers that have no judgement. `documents` is as in `changed_queries_of`."""
     texts = _query_texts(items) if found else {}
     pairs = ((one, documents.get(one.case, {}).get(row)) for one in found for row in (one.before, one.now)
              if row is not None and one.item in texts)  # fmt: skip
@@ -81,9 +81,9 @@ def _document_line(documents: Mapping[int, tuple[str, str]], row: int | None) ->
 
 
 def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) -> tuple[LostExample, ...]:
-    """The lost items: the source, then each text with its edits and both models' scores.
+    """Return the lost items, each with its source, and each text with its edits and both models' scores.
 
-    Only items whose texts are among the items of the run.
+    Items whose texts the run does not have are left out.
     """
     places = _item_places({one.item for one in found}, items) if found else {}
     rows = ((one, _place_with_texts(one, places.get(one.item, ()))) for one in found)
@@ -91,7 +91,7 @@ def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) ->
 
 
 def _item_places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
-    """The indices of the items with these ids."""
+    """Return the columns and index of each item with one of these ids."""
     places: dict[str, list[tuple[Columns, int]]] = {}
     for columns in items.values():
         for i, name in enumerate(columns["item"]):
@@ -101,7 +101,7 @@ def _item_places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, li
 
 
 def _place_with_texts(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Columns, int] | None:
-    """The row with the item's texts; several rows of a chain or a crossed group may have one id."""
+    """Return the place with the item's texts, or None. Items of a chain or a crossed group may share an id."""
     for columns, i in places:
         texts = [columns[name][i] for name in ("source", "near", "far")]
         given = [text for text in texts if text is not None]
@@ -124,19 +124,19 @@ def _lost_example(one: LostItem, columns: Columns, i: int) -> LostExample:
 
 
 def _marked_pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
-    """The text with its edits marked, short enough for a line."""
+    """Return a text with its edits marked, shortened to a line."""
     found = pieces(columns["source"][i], columns[side][i], parse_edits(columns[f"{side}_edits"][i]))
     return (("same", on_one_line(found[0][1])),) if len(found) == 1 else tuple(shorten_pieces(found))
 
 
 def scores_of(one: ExampleText) -> str:
-    """Return the score of a text under the new and the old model, as printed; a dash for NaN."""
+    """Return a text's score under the new and the old model, as printed. NaN is printed as a dash."""
     now, before = (f"{score:.3f}" if isfinite(score) else "-" for score in (one.now, one.before))
     return f"{now}, was {before}"
 
 
 def on_one_line(text: str, width: int = SHOWN) -> str:
-    """The text on one line, cut if it is long.
+    """Return the text on one line, shortened if necessary.
 
     >>> on_one_line("a  b" + chr(10) + "c")
     'a b c'
@@ -146,8 +146,9 @@ def on_one_line(text: str, width: int = SHOWN) -> str:
 
 
 def loss_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
-    """Lines for the losses of a gate row: items, one line per text, and queries, three lines each; for a search without
-    labels, the queries that changed.
+    """Yield lines for what a gate row lost: one line per text of an item, and three lines per query.
+
+    For a search without labels, also yield the queries whose first answer changed.
     """
     for example in row.lost_examples if isinstance(row, GateRow) else ():
         yield f"lost: {example.source}"
@@ -165,7 +166,7 @@ def loss_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
 def outcome_of_all(decisions: Sequence[GateAgainst], inconclusive: str | None) -> tuple[Outcome, ExitCode]:
     """Return the worst outcome against any baseline, and the exit code.
 
-    `inconclusive` is what an inconclusive gate counts as; a partial gate never counts as passed.
+    `inconclusive` says what an inconclusive gate counts as. A partial gate never counts as passed.
     """
     outcomes: list[Outcome] = [one.outcome for one in decisions]
     worst: Outcome = next(o for o in ("block", "inconclusive", "pass") if o in outcomes)
@@ -176,9 +177,10 @@ def outcome_of_all(decisions: Sequence[GateAgainst], inconclusive: str | None) -
 
 @dataclass(frozen=True)
 class GateEvidence:
-    """Data to show single queries of a gate: the candidate's items, and the retrieved documents by case and row.
+    """What is needed to show single queries and items of a gate.
 
-    `folder` is the run's directory, `qrels` the judgements file; "" if not known.
+    `items` are the candidate's items by case. `documents` are the retrieved documents by case and row. `folder` is the
+    run's folder, and `qrels` the file with judgements; "" if not known.
     """
 
     items: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
@@ -190,7 +192,7 @@ class GateEvidence:
 def gate_with_texts(
     weighed: Sequence[GateComparison], inconclusive: str | None, shown: GateEvidence = GateEvidence()
 ) -> Gate:
-    """The gate against all baselines, with the texts of the losses against each."""
+    """Return the gate against all baselines, and add the texts of what was lost against each."""
     decisions = []
     for number, one in enumerate(weighed):
         evidence = replace(shown, folder="") if number else shown  # the folder has answers for the first baseline only
@@ -204,7 +206,7 @@ def gate_with_texts(
 def add_printed_figures(
     against: GateAgainst, rows: Sequence[Result], baseline: Baseline, declared: Mapping[str, Declaration]
 ) -> GateAgainst:
-    """The rows with the printed figures of their properties; `rows` are those of the candidate."""
+    """Add the printed figures of their properties to the gate rows. `rows` are the candidate's results."""
     found: dict[tuple[str, str], list[PropertyFigure]] = {}
     for row in rows:
         before, its = baseline.figure(row.case.of_any_model, row.figure), declared[row.check]
@@ -223,7 +225,7 @@ def add_printed_figures(
 
 
 def _row_with_losses(w: GateComparison, row: GateRow, shown: GateEvidence) -> GateRow:
-    """The row with its losses, if it blocks or is open, and with the queries to judge."""
+    """Return the row with the queries to judge and, if the row blocks or is open, with its losses."""
     unjudged = unjudged_answers_of(w.unjudged.get(row.name, ()), shown.items, shown.documents)
     if row.outcome != "block" and not (row.evidence and row.outcome == "inconclusive"):
         return replace(row, unjudged_answers=unjudged)
@@ -235,7 +237,7 @@ def _row_with_losses(w: GateComparison, row: GateRow, shown: GateEvidence) -> Ga
 
 
 def _search_with_queries(w: GateComparison, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
-    """The search with its judgements, and three queries: those that people judged worse, or that changed."""
+    """Return the search with its judgements, and three queries that were judged worse or have a new first answer."""
     left = one.judged.left if one.judged else one.shares[0].queries
     is_open = not one.passes and not one.blocks
     needs = is_open and left > 0 and not w.decision.partial
@@ -252,7 +254,7 @@ def _search_with_queries(w: GateComparison, one: UnjudgedSearch, shown: GateEvid
 
 
 def _most_asked_changes(search: LogAnswers) -> list[str]:
-    """Three queries whose first answer changed, the most frequent first."""
+    """Return the three most frequent queries whose first answer changed."""
     sides = zip(search.before.answers, search.after.answers, search.after.weights, search.after.items, strict=True)
     moved = [
         (-weight, i, item)
@@ -263,7 +265,7 @@ def _most_asked_changes(search: LogAnswers) -> list[str]:
 
 
 def _changed_queries(search: LogAnswers, items: Sequence[str], shown: GateEvidence) -> tuple[ChangedQuery, ...]:
-    """These queries with their first answers before and now."""
+    """Return these queries, each with its first answer before and now."""
     at = {item: i for i, item in enumerate(search.after.items)}
     rows = {item: [_first_answer(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}
     found = [LostQuery(item, search.after.case, before, now) for item, (before, now) in rows.items()]

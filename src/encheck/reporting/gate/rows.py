@@ -1,6 +1,4 @@
-"""The rows of a gate: as cells of a table, and as lines with name, change and verdict, and all figures one level
-down.
-"""
+"""Show the rows of a gate: as table cells, and as lines with name, change, verdict and all figures."""
 
 from __future__ import annotations
 
@@ -20,18 +18,20 @@ FAMILY_HEAD = ("family", "gate rows", "change in deltas", "lower end of its 95% 
 
 
 def weighed_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows behind the verdict, parts that block, and a primary endpoint with too few queries."""
+    """Return the rows behind the verdict: those that gate, parts that block, and primary endpoints with too few
+    queries.
+    """
     return [row for row in against.rows if row.gates or row.outcome == "block" or row.budget == "primary"]
 
 
 def reported_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows that do not affect the decision."""
+    """Return the rows that do not affect the decision."""
     weighed = {id(row) for row in weighed_rows(against)}
     return [row for row in against.rows if id(row) not in weighed]
 
 
 def reported_only_counts(against: GateAgainst) -> Iterator[str]:
-    """The number of parts, rows and cases that are reported only; no line if there are none."""
+    """Yield a line that counts the parts, rows and cases that are only reported, or nothing if there are none."""
     rows = reported_rows(against)
     parts = [row for row in rows if row.part_of]
     counts = {"parts": len(parts), "rows": len(rows) - len(parts), "cases": len(against.reported_only)}
@@ -42,8 +42,10 @@ def reported_only_counts(against: GateAgainst) -> Iterator[str]:
 
 
 def row_cells(row: GateRow, purpose: PurposeName) -> tuple[str, ...]:
-    """One row of a gate for this purpose as table cells: the verdict in the words of the page, the printed figures of
-    its properties, and the change over all its items.
+    """Return a gate row as table cells.
+
+    They include the verdict as the page words it for this purpose, the printed figures of the row's properties, and the
+    change over all its items.
     """
     verdict = VERDICTS[_verdict_key(row, purpose)][0]
     names = [f"{plain_name(one.property)} " * (len(row.figures) > 1) for one in row.figures]
@@ -64,7 +66,10 @@ def row_cells(row: GateRow, purpose: PurposeName) -> tuple[str, ...]:
 
 
 def _change_text(row: GateRow) -> str:
-    """The change with its 95% interval, in points for a rate; a dash if it says nothing, no interval if withheld."""
+    """Return the change with its 95% interval, in points for a rate.
+
+    Return a dash if the change means nothing. Leave the interval out if it is withheld.
+    """
     if is_too_uncertain(row):
         return "-"
     scale, digits = (100, 1) if row.kind == "rate" else (1, 3)
@@ -74,10 +79,10 @@ def _change_text(row: GateRow) -> str:
 
 
 def is_too_uncertain(row: GateRow) -> bool:
-    """Whether the change is too uncertain to report: the row is too small to gate, or its interval around 0 is very
-    wide.
+    """Return whether the change is too uncertain to report.
 
-    Very wide means that it reaches further than `NEARLY_ANYTHING` deltas.
+    It is if the row is too small to gate, or if its interval reaches further than `NEARLY_ANYTHING` deltas on both
+    sides of 0.
     """
     if not row.gates and not row.part_of:
         return True
@@ -87,7 +92,7 @@ def is_too_uncertain(row: GateRow) -> bool:
 
 
 def family_cells(family: FamilyRow) -> tuple[str, ...]:
-    """One family as table cells; changes in deltas."""
+    """Return a family as table cells. Changes are in deltas."""
     change, low = (f"{number:+.2f}" if isfinite(number) else "-" for number in (family.change, family.low))
     return (family.family, str(family.rows), change, low, "" if family.passes else "open")
 
@@ -103,8 +108,8 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
     "kept": ("decides nothing", None),
     "few": ("decides nothing", None),
     "part": ("decides nothing", None),
-    "beside-lost": ("worse, beside", "open"),
-    "beside-better": ("better, beside", "good"),
+    "beside-lost": ("worse, not decisive", "open"),
+    "beside-better": ("better, not decisive", "good"),
     "beside-kept": ("decides nothing", None),
 }
 ORDER = tuple(VERDICTS)
@@ -114,14 +119,14 @@ EXPLAINED: Mapping[str, str] = {
     "a little worse": "both bounds are a loss, but it is too small to block",
     "decides nothing": "it did not block and is no evidence for passing: part of a row, too few items, or the "
     "old model is not shown to beat guessing in it",
-    "worse, beside": "certainly worse, but decides nothing for another model",
-    "better, beside": "certainly better, but decides nothing for another model",
+    "worse, not decisive": "certainly worse, but not decisive for another model",
+    "better, not decisive": "certainly better, but not decisive for another model",
 }
 
 
 @dataclass(frozen=True)
 class IntervalBar:
-    """The bounds of a change along a line from -`REACH` to +`REACH` deltas, in percent of the line."""
+    """A change and its interval on a scale from -`REACH` to +`REACH` deltas, in percent of the scale's length."""
 
     low: float
     width: float
@@ -130,7 +135,7 @@ class IntervalBar:
 
 @dataclass(frozen=True)
 class GateLine:
-    """A row: its name, its change with its bounds, its verdict, and (name, value) of every other figure."""
+    """A row with its name, its change and interval, its verdict, and all other figures as (name, value)."""
 
     name: str
     change: str
@@ -142,7 +147,7 @@ class GateLine:
 
 
 def gate_overview(against: GateAgainst) -> list[GateLine]:
-    """The rows, the worst verdict first, each with its parts."""
+    """Return the rows, worst verdict first, each with its parts."""
     rows = against.rows
     is_several, purpose = have_several_data_sets(rows), against.purpose
     whole = sorted((row for row in rows if not row.part_of), key=lambda row: ORDER.index(_verdict_key(row, purpose)))
@@ -166,13 +171,16 @@ def _gate_line(row: GateRow, rows: Sequence[GateRow], purpose: PurposeName, *, i
 
 
 def verdict_explanations(lines: Sequence[GateLine]) -> list[str]:
-    """Explanations of the verdicts that need one, among those of the rows and their parts."""
+    """Return explanations of the verdicts in these lines and their parts, for verdicts that need one."""
     found = {one.verdict for line in lines for one in (line, *line.parts)}
     return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
 
 
 def _verdict_key(row: GateRow, purpose: PurposeName) -> str:
-    """The key in `VERDICTS`; for a different model, rows that are not evidence do not affect the decision."""
+    """Return the row's key in `VERDICTS`.
+
+    If the candidate is another model, a row that is not evidence does not affect the decision.
+    """
     if row.outcome == "block":
         return "block"
     if purpose != "change" and row.gates and not row.evidence:
@@ -185,7 +193,7 @@ def _verdict_key(row: GateRow, purpose: PurposeName) -> str:
 
 
 def _certain_move(row: GateRow) -> str:
-    """Whether the row certainly moved by a noticeable amount: "lost", "better" or ""."""
+    """Return "lost" or "better" if the row certainly moved by a noticeable amount, otherwise ""."""
     if not isfinite(row.low) or not isfinite(row.high) or abs(row.change) <= NOTICED * row.delta:
         return ""
     return "lost" if row.high < 0 else "better" if row.low > 0 else ""
@@ -200,7 +208,7 @@ def _interval_bar(row: GateRow) -> IntervalBar | None:
 
 
 def _row_figures(row: GateRow, purpose: PurposeName) -> Iterator[tuple[str, str]]:
-    """All figures of a row as (name, value)."""
+    """Yield all figures of a row as (name, value)."""
     _, family, name, before, now, _, lost, won, seen = row_cells(row, purpose)
     yield from (("gate row", name), ("family", family), ("before, now", f"{before}, {now}"))
     if row.kind == "rate":

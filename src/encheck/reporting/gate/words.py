@@ -1,4 +1,4 @@
-"""A gate in words for the person who decides: row names, the verdict, and the losses."""
+"""Describe a gate in words for the person who decides: row names, the verdict, and the losses."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def gate_row_name(row: GateRow, *, with_data: bool = False) -> str:
 
 
 def have_several_data_sets(rows: Iterable[GateRow]) -> bool:
-    """Whether the rows span several data sets, so that names must include the data set."""
+    """Return whether the rows come from several data sets. If so, their names must include the data set."""
     return len({GateRowId(row.name).data for row in rows}) > 1
 
 
@@ -75,7 +75,7 @@ MAX_PROPERTIES_NAMED = 3
 
 
 def outcome_word(against: GateAgainst) -> str:
-    """Return the outcome in capitals: PASSED, BLOCKED, INCONCLUSIVE, or YOUR DECISION."""
+    """Return the outcome in capitals: PASSED (perhaps AFTER RE-ENCODING), BLOCKED, INCONCLUSIVE, or YOUR DECISION."""
     if against.yours:
         return YOURS
     if against.outcome == "pass" and is_after_encoding(against):
@@ -84,18 +84,21 @@ def outcome_word(against: GateAgainst) -> str:
 
 
 def is_after_encoding(against: GateAgainst) -> bool:
-    """Whether documents have to be encoded again before the candidate can search them."""
+    """Return whether documents must be encoded again before the candidate can search them."""
     return bool(against.reindex and against.reindex.needed)
 
 
 def what_has_to_change(against: GateAgainst) -> list[str]:
-    """What has to change with the model, one sentence each; for a blocked candidate, only faults of the old index."""
+    """Return what has to change with the model, one sentence each.
+
+    For a blocked candidate, return only faults of the old index.
+    """
     found = list(against.required_changes)
     return found[: bool(against.index_faults)] if against.outcome == "block" else found
 
 
 def partial_suffix(said: Gate | GateDecision) -> str:
-    """The checks that the decision used, to print after a verdict; empty if it used all."""
+    """Return a suffix for the verdict that names the checks behind the decision, or "" if it used all checks."""
     if not said.partial:
         return ""
     named = weighed_properties(said.partial)
@@ -103,7 +106,7 @@ def partial_suffix(said: Gate | GateDecision) -> str:
 
 
 def purpose_phrase(against: GateDecision) -> str:
-    """The purpose of the gate, and the margin.
+    """Return a phrase with the purpose of the gate and its margin.
 
     >>> purpose_phrase(GateDecision("pass", (), (), purpose="search", margin=0.04))
     ', for another model for this search (a loss of 4 points must be ruled out)'
@@ -115,7 +118,7 @@ def purpose_phrase(against: GateDecision) -> str:
 
 
 def weighed_properties(partial: PartialGate) -> str:
-    """The properties that a partial gate used, the first few by name.
+    """Return the names of the properties that a partial gate used. Only the first few are named.
 
     >>> weighed_properties(PartialGate(("antonym", "number"), ("roles",), "-m left out roles"))
     'opposites, numbers'
@@ -126,7 +129,7 @@ def weighed_properties(partial: PartialGate) -> str:
 
 
 def gate_title(against: GateAgainst) -> str:
-    """The outcome, the widening by seed noise, and the judgements or queries that would decide a search."""
+    """Return the outcome, how far seed noise widened the deltas, and the judgements or queries that would decide."""
     told = [outcome_word(against), widening_note(against), endpoint_remedy(against)]
     if against.outcome == "inconclusive":
         told += map(deciding_judgements, against.searches)
@@ -134,7 +137,7 @@ def gate_title(against: GateAgainst) -> str:
 
 
 def widening_note(against: GateAgainst) -> str:
-    """How far seed noise widened the loss that matters in gate rows; empty if it did not."""
+    """Return a sentence on how far seed noise widened the loss that matters in gate rows, or "" if it did not."""
     wider = [row for row in against.rows if row.gates and row.widened > 1]
     if not wider:
         return ""
@@ -146,7 +149,8 @@ def widening_note(against: GateAgainst) -> str:
 
 
 def gate_headlines(gate: Gate) -> Iterator[str]:
-    """The gate in one line: the verdict with its most important reason, or the human judgements that decided or would.
+    """Yield one line for the gate: the verdict and its main reason, or the human judgements that decided or would
+    decide.
 
     A search without labels has its own line.
     """
@@ -167,7 +171,7 @@ def gate_headlines(gate: Gate) -> Iterator[str]:
 
 
 def plain_reason(text: str, against: GateAgainst) -> str:
-    """A reason with its row in plain words."""
+    """Return a reason with the plain name of its row."""
     place, sign, said = text.partition(": ")
     if any(search.name == place for search in against.searches):
         return f"{plain_name('retrieval').capitalize()}{sign}{said}"
@@ -176,7 +180,7 @@ def plain_reason(text: str, against: GateAgainst) -> str:
 
 
 def remedies_in_words(against: GateAgainst) -> list[str]:
-    """Return the remedies of an inconclusive gate, with the plain names of rows instead of their codes."""
+    """Return the remedies of an inconclusive gate, with plain names of rows instead of codes."""
     several = have_several_data_sets(against.rows)
     names = {row.name: f'"{gate_row_name(row, with_data=several)}"' for row in against.rows if "/" in row.name}
     if not names:
@@ -186,7 +190,7 @@ def remedies_in_words(against: GateAgainst) -> list[str]:
 
 
 def ruled_out_loss(against: GateAgainst) -> str:
-    """The losses that a pass rules out in its rate rows; empty if no rate row is evidence."""
+    """Return a sentence on the losses that a pass rules out in its rate rows, or "" if no rate row is evidence."""
     if against.purpose != "change":
         return ""  # the reasons of a pass say so for each component
     deltas = [row.delta for row in against.rows if row.kind == "rate" and row.gates and row.evidence]
@@ -197,7 +201,7 @@ def ruled_out_loss(against: GateAgainst) -> str:
 
 
 def _first_reason(gate: Gate, against: GateAgainst) -> Iterator[str]:
-    """The widening by seed noise, the first reason in plain words, and whether the run fails despite a pass."""
+    """Yield the note on seed noise, the first reason in plain words, and whether the run fails despite a pass."""
     yield from filter(None, [widening_note(against)])
     losses = [loss.title if loss.row else f"{loss.title}: {loss.means}" for loss in _losses(against)
               if against.purpose == "change"]  # fmt: skip
@@ -214,25 +218,23 @@ def _first_reason(gate: Gate, against: GateAgainst) -> Iterator[str]:
 
 
 def deciding_judgements(search: UnjudgedSearch) -> str:
-    """What would decide a search without labels, with a capital; empty if it is decided."""
+    """Return a sentence on what would decide a search without labels, or "" if the search is decided."""
     return search.asks[:1].upper() + search.asks[1:]
 
 
 def inconclusive_lines(gate: Gate) -> list[str]:
-    """How an inconclusive gate counts, in one line; empty for a decided gate."""
+    """Return a line that says how an inconclusive gate counts, or an empty list for a decided gate."""
     if gate.outcome != "inconclusive":
         return []
     if gate.partial:
-        return [
-            f"the gate is partial: it counts as exit code {gate.exit_code}, since a part of the checks never passes"
-        ]
+        return [f"the gate is partial, so it can block but never pass: it counts as exit code {gate.exit_code}"]
     return [f"the gate is inconclusive, which counts as exit code {gate.exit_code} (--inconclusive pass|block)"]
 
 
 def reason_lines(against: GateAgainst, *, commands: bool = True, remedies: bool = True) -> Iterator[str]:
     """Yield the reasons of the outcome, then remarks on re-indexing, thresholds, endpoints and searches.
 
-    `commands` adds commands that would decide, `remedies` other ways.
+    `commands` adds commands that would decide, and `remedies` other ways to decide.
     """
     yield from against.reasons
     # Whether stored vectors stay, and whether a threshold in use still fits; the outcome covers neither.
@@ -264,12 +266,15 @@ def reason_lines(against: GateAgainst, *, commands: bool = True, remedies: bool 
 
 
 def _primary_rows(against: GateDecision) -> list[GateRow]:
-    """The rows of primary endpoints."""
+    """Return the rows of primary endpoints."""
     return [row for row in against.rows if row.budget == "primary"]
 
 
 def endpoint_remedy(against: GateDecision) -> str:
-    """The judgements or further queries that would decide; empty if nothing is open or no number of them would."""
+    """Return a sentence on the judgements or further queries that would decide.
+
+    Return "" if nothing is open, or if no number of queries would decide.
+    """
     found = [
         f"For {row.unjudged:,} queries, the first document is not judged: add judgements (unjudged.tsv)"
         for row in _primary_rows(against)
@@ -280,7 +285,9 @@ def endpoint_remedy(against: GateDecision) -> str:
 
 
 def _primary_endpoint_lines(against: GateDecision) -> Iterator[str]:
-    """Lines for each primary endpoint: the deciding figure, its alpha and that of the others, and further metrics."""
+    """Yield lines for each primary endpoint: the deciding metric, its alpha and the other rows' alpha, and other
+    metrics.
+    """
     rows, decides = _primary_rows(against), against.purpose != "change"
     shares = {row.budget: row.alpha for row in reversed(against.rows) if row.gates}
     others = [
@@ -299,7 +306,7 @@ def _primary_endpoint_lines(against: GateDecision) -> Iterator[str]:
 
 
 def informational_changes(against: GateAgainst) -> Iterator[str]:
-    """Further certain changes that matter, for a different model; they do not affect the decision."""
+    """Yield other certain changes that matter. For a different model, they do not affect the decision."""
     if against.purpose == "change":
         return
     decides = {*against.yours, *(row.name for row in against.rows if row.evidence)}
@@ -333,10 +340,11 @@ COMPARISON = "A comparison asks which of two texts is nearer to a third."
 
 @dataclass(frozen=True)
 class GateLoss:
-    """A loss, certain or possible.
+    """A certain or possible loss.
 
-    `name` is the row in words, `how` the amount in the user's unit, `figures` both figures and the loss that matters,
-    `means` the consequence for users. `row` is a gate row or a search without labels; None for a broken contract.
+    `name` is the plain name of the row, and `how` the amount in the user's unit. `figures` has both models' figures and
+    the loss that matters. `means` says what the loss means for users. `row` is a gate row or a search without labels;
+    None for a broken contract.
     """
 
     name: str
@@ -347,24 +355,27 @@ class GateLoss:
 
     @property
     def title(self) -> str:
-        """Name and amount in one line."""
+        """The name and the amount in one line."""
         return f"{self.name} {self.how}"
 
     @property
     def place(self) -> str:
-        """The name of the row, "" for a broken contract."""
+        """The code of the row; "" for a broken contract."""
         return self.row.name if self.row else ""
 
     @property
     def queries(self) -> Sequence[ChangedQuery]:
-        """Lost queries or, for a search without labels, those whose first answer changed."""
+        """The lost queries or, for a search without labels, those whose first answer changed."""
         if isinstance(self.row, UnjudgedSearch):
             return self.row.lost_queries or self.row.changed_queries
         return self.row.lost_queries if self.row else ()
 
     @property
     def items(self) -> Sequence[LostExample]:
-        """Other lost items with their texts, without those whose scores do not show the loss (a threshold decides)."""
+        """The other lost items with their texts.
+
+        Items whose scores do not show the loss, because a threshold decides, are left out.
+        """
         found = self.row.lost_examples if isinstance(self.row, GateRow) else ()
         shown = []
         for example in found:
@@ -376,9 +387,10 @@ class GateLoss:
 
 @dataclass(frozen=True)
 class GateStory:
-    """The verdict against one baseline: the answer, its reason in one or two sentences, and the losses.
+    """The verdict against one baseline: the answer, its main reason, and the losses.
 
-    `legend` explains the words for amounts; `others` are reasons that do not belong to a row.
+    `lead` gives the reason in one or two sentences. `legend` explains the words for amounts. `others` are reasons that
+    do not belong to a row.
     """
 
     tone: Tone
@@ -390,7 +402,7 @@ class GateStory:
 
 
 def gate_story(against: GateAgainst, *, candidate: str = NEW) -> GateStory:
-    """The story of a gate against one baseline."""
+    """Return the story of a gate against one baseline."""
     losses = tuple(_losses(against))
     told = {loss.place for loss in losses if loss.row}
     others = tuple(
@@ -426,7 +438,7 @@ def _answer_sentence(against: GateAgainst, candidate: str) -> str:
 
 
 def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
-    """The most important reason in plain words, and the names of further losses."""
+    """Return the main reason in plain words, and the names of further losses."""
     if yours := against.yours:
         fallen, others = against.reasons[: len(yours)], against.reasons[len(yours) :]
         return f"{'; '.join(fallen)}. Otherwise: {_join_reasons(others, against)}."
@@ -444,14 +456,14 @@ def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
 
 
 def _join_reasons(reasons: Sequence[str], against: GateAgainst) -> str:
-    """The reasons in one line, without row names."""
+    """Return the reasons in one line, without the codes of rows."""
     rows = {*(row.name for row in against.rows), *(search.name for search in against.searches)}
     parts = [(text.partition(": "), text) for text in reasons]
     return "; ".join(said if row in rows else text for (row, _, said), text in parts)
 
 
 def list_names(names: Sequence[str]) -> str:
-    """The first few names as a list in a sentence, and the number of others.
+    """Return a phrase with the first few names and the number of others.
 
     >>> list_names(["search"]), list_names(["a", "b", "c", "d", "e"])
     ('search', 'a, b, c and 2 more')
@@ -464,7 +476,7 @@ def list_names(names: Sequence[str]) -> str:
 
 
 def _pass_sentence(against: GateAgainst) -> str:
-    """The sentence for a pass: how many items showed no loss that matters."""
+    """Return the sentence for a pass, which says how many items showed no loss that matters."""
     rows = [row for row in against.rows if row.gates and row.evidence]
     items = sum(row.n for row in rows)
     asked = sum(search.queries for search in against.searches)
@@ -476,7 +488,10 @@ def _pass_sentence(against: GateAgainst) -> str:
 
 
 def _losses(against: GateAgainst) -> Iterator[GateLoss]:
-    """The losses that block or keep the gate open: contracts, searches without labels, rows by their reasons."""
+    """Yield the losses that make the gate block or keep it open: broken contracts, searches without labels, then rows.
+
+    Rows are ordered by the gate's reasons.
+    """
     if against.outcome == "pass":
         return
     worse = "got worse" if against.outcome == "block" else MAY_BE_WORSE
@@ -502,7 +517,7 @@ def _losses(against: GateAgainst) -> Iterator[GateLoss]:
 
 
 def _keeps_from_passing(row: GateRow, against: GateAgainst) -> bool:
-    """Whether the row decides: a part decides only if its whole does not block."""
+    """Return whether the row keeps the gate from passing. A part only counts if its whole does not block."""
     if against.outcome == "block":
         blocked = {one.name for one in against.rows if one.outcome == "block"}
         return row.outcome == "block" and row.part_of not in blocked
@@ -513,7 +528,7 @@ def _keeps_from_passing(row: GateRow, against: GateAgainst) -> bool:
 
 
 def _amount_lost(row: GateRow) -> str:
-    """The loss in the user's unit; for a score, both scores."""
+    """Return how much was lost in the user's unit. For a score, return both scores."""
     of = f" of {row.n:,}" if row.n else ""
     if row.kind == "rate":
         won = f", {row.gained:,} won" if row.gained else ""
@@ -532,7 +547,7 @@ def _before_and_now_sentence(row: GateRow) -> str:
 
 
 def printed_figures(row: GateRow) -> str:
-    """The printed figures of a row's properties, before and now."""
+    """Return the printed figures of a row's properties, each before and now."""
     several = len(row.figures) > 1
     told = []
     for one in row.figures:
@@ -547,7 +562,7 @@ def _score_change(row: GateRow) -> str:
 
 
 def _loss_limit_sentence(row: GateRow) -> str:
-    """The loss that matters and, for an open row, how large the loss may be."""
+    """Return a sentence with the loss that matters and, for an open row, with how large the loss may be."""
     matters = f"A loss of {_amount_text(row, row.delta)} matters"
     if row.outcome == "block" or not isfinite(row.low) or row.low >= 0:
         return f"{matters}."
@@ -559,7 +574,7 @@ def _amount_text(row: GateRow, value: float) -> str:
 
 
 def unit_of_row(row: GateRow) -> str:
-    """The unit of the row: a query, a pair, a comparison of one text with two others, or an item."""
+    """Return the unit of a row's items: a query, a pair, a comparison of a text with two others, or an item."""
     if row.family in OF_FAMILIES:
         return OF_FAMILIES[row.family]
     sides = {text.side for one in row.lost_examples for text in one.texts}
@@ -567,7 +582,7 @@ def unit_of_row(row: GateRow) -> str:
 
 
 def _loss_of_search(search: UnjudgedSearch, worse: str) -> GateLoss:
-    """The loss in a search without labels: human judgements, or the number of changed first answers."""
+    """Return the loss in a search without labels: what people judged, or how many first answers changed."""
     judged = search.judged
     if judged and judged.asked:
         worse = OPEN if worse == MAY_BE_WORSE and judged.new > judged.old else worse

@@ -1,1 +1,1 @@
-"""The page of a run: one file, no network."""
+"""Write the page of a run: one file that needs no network."""

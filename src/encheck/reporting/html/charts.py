@@ -1,7 +1,7 @@
-"""Pictures as SVG for the pages: the papers' own figures, drawn from a run's results and items.
+"""Draw charts as SVG for the pages: the papers' own figures, from a run's results and items.
 
-`chart.html` puts a `Chart` on a page. Colours are those of Okabe and Ito, which colour-blind readers can
-tell apart.
+`chart.html` puts a `Chart` on a page. The colours are those of Okabe and Ito, which colour-blind readers can tell
+apart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Points = Iterable[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range of values mapped to pixels; ticks are round values, in percent if `has_percent`."""
+    """A range of values mapped to pixels. Ticks are round values, in percent if `has_percent`."""
 
     low: float
     high: float
@@ -41,13 +41,13 @@ class Axis:
     names: Mapping[int, str] | None = None
 
     def at(self, value: float) -> float:
-        """The position of a value, clipped to the ends."""
+        """Return the pixel of a value. Values beyond the ends are moved to the nearest end."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.start + max(0.0, min(1.0, share)) * (self.end - self.start), 1)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """(pixels, label) of the round values from end to end."""
+        """The round values between the ends as (pixels, label)."""
         if self.names:
             return [(self.at(value), label) for value, label in self.names.items()]
         step = round_step(self.high - self.low)
@@ -60,7 +60,7 @@ class Axis:
 
 
 def round_step(width: float) -> float:
-    """The smallest round step that divides a width into at most five parts.
+    """Return the smallest round step that divides a width into at most five parts.
 
     >>> round_step(1.0), round_step(0.32), round_step(7)
     (0.2, 0.1, 2.0)
@@ -71,7 +71,9 @@ def round_step(width: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A line or, if `is_filled`, an area: its path, the number of its colour, and its tooltip."""
+    """A line or, if `is_filled`, an area. `path` is its SVG path, `colour` the number of its colour, `title` its
+    tooltip.
+    """
 
     path: str
     colour: int
@@ -82,7 +84,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A figure with its interval, in pixels, along the x axis or, if upright, along the y axis."""
+    """A figure with its interval, in pixels, along the x axis or, if `is_upright`, along the y axis."""
 
     x: float
     y: float
@@ -95,7 +97,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture. `rules` are (pixels, note) of vertical dotted lines, `labels` (pixels, text) of rows of marks.
+    """A chart. `rules` are dotted vertical lines as (pixels, note). `labels` are labels of rows of marks as (pixels,
+    text).
 
     `legend` is (name, number of the colour, whether it is dashed).
     """
@@ -112,37 +115,37 @@ class Chart:
 
     @property
     def height(self) -> int:
-        """In pixels."""
+        """The height in pixels."""
         return self.bottom + HEIGHT - BOTTOM
 
 
 def x_axis(low: float, high: float, title: str, *, has_percent: bool = False) -> Axis:
-    """The x axis of a chart; equal ends are moved apart."""
+    """Return the x axis of a chart. If both ends are equal, they are moved apart."""
     if high - low < 1e-6:
         low, high = low - 0.5, high + 0.5
     return Axis(low, high, LEFT, RIGHT, title, has_percent)
 
 
 def share_axis(high: float = 1.0, title: str = "") -> Axis:
-    """The y axis, from 0% to a share."""
+    """Return a y axis from 0% to a share."""
     return Axis(0.0, high, BOTTOM, TOP, title, has_percent=True)
 
 
 def line_path(x: Axis, y: Axis, points: Points) -> str:
-    """A line through these points, without those beyond the ends of the x axis."""
+    """Return the SVG path of a line through these points, without points beyond the ends of the x axis."""
     inside = [(x.at(a), y.at(b)) for a, b in points if x.low - 1e-9 <= a <= x.high + 1e-9]
     return "M" + " ".join(f"{a:.0f},{b:.0f}" for a, b in inside) if inside else ""
 
 
 def band_path(x: Axis, y: Axis, rows: Sequence[tuple[float, float, float]]) -> str:
-    """The area between two lines; rows are (x, low, high)."""
+    """Return the SVG path of the area between two lines. Rows are (x, low, high)."""
     there, back = [(a, high) for a, _, high in rows], [(a, low) for a, low, _ in reversed(rows)]
     found = line_path(x, y, [*there, *back])
     return f"{found}z" if found else ""
 
 
 def histogram_path(x: Axis, y: Axis, edges: Any, shares: Any) -> str:
-    """The outline of bars of these shares [n] between edges [n + 1], starting and ending at 0."""
+    """Return the SVG path of a histogram's outline. `shares` has shape [n], `edges` [n + 1]."""
     found = [f"M{x.at(edges[0]):g},{y.start:g}"]
     for share, end in zip(shares, edges[1:], strict=True):
         found.append(f"V{y.at(share):g}H{x.at(end):g}")
@@ -153,10 +156,10 @@ SeriesRow = tuple[str, Result]  # name of a line -> its figure
 
 
 def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
-    """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
+    """Draw the share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
-    Uses calibrated margins if there are any, else raw ones. One line per series (level, and model if there are
-    several); word overlap is dashed.
+    Margins are calibrated if any calibrated ones exist, otherwise raw. There is one line per level, and per model if
+    there are several. The line of word overlap is dashed.
     """
     curves = [(series, row) for series, row in lines if row.curve]
     kinds = [kind for kind in KINDS if any(row.metric == kind for _, row in curves)]
@@ -186,17 +189,17 @@ def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
 
 
 def _legend(names: Sequence[str], *, dashed: str = "") -> list[tuple[str, int, bool]]:
-    """Names in the order of their colours, then dashed lines; empty for a single line."""
+    """Return the legend: names in the order of their colours, then dashed lines. A single line needs none."""
     return [(name, k, False) for k, name in enumerate(names) if len(names) > 1 or dashed] + (
         [(dashed, 0, True)] if dashed else []
     )
 
 
 def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | None = None) -> Chart | None:
-    """How much nearer the near text is than the far one, per item: wrong left of zero, right on the other side.
+    """Draw how much nearer the near text is than the far text, per item. Items left of zero are wrong.
 
-    In the unit of each case's calibrated scale if `scales` has it, else raw. One line per case; for a single
-    case, bars in two colours. The axis covers 99% of the items.
+    The unit is the case's calibrated scale if `scales` has one, otherwise raw similarity. There is one line per case; a
+    single case has bars in two colours. The axis covers 99% of the items.
     """
     found: dict[str, Any] = {}
     for name, frame in cases.items():
@@ -235,7 +238,7 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
 
 
 def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
-    """Similarities of near and far texts: histograms for one case, ranges for several."""
+    """Draw the similarities of near and far texts: histograms for one case, ranges for several."""
     both = {
         name: [scores[np.isfinite(scores)] for scores in frame.high_and_low_scores()] for name, frame in cases.items()
     }
@@ -268,7 +271,7 @@ def _legend_of_two(names: tuple[str, str]) -> list[tuple[str, int, bool]]:
 
 
 def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
-    """One row per side of each case, from the 5th to the 95th percentile, with its median."""
+    """Draw, for the near and far texts of each case, the range from the 5th to the 95th percentile and the median."""
     ranges = {
         name: [[float(q) for q in np.quantile(scores, (0.05, 0.5, 0.95))] if len(scores) else None for scores in sides]
         for name, sides in both.items()
@@ -291,7 +294,7 @@ def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
 
 
 def step_chart(lines: Sequence[SeriesRow], *, title: str, axis: str) -> Chart | None:
-    """Accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
+    """Draw accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
     found: dict[str, list[tuple[int, Result]]] = {}
     for series, row in lines:
         if row.metric and row.metric.startswith("accuracy_") and row.value is not None:
@@ -321,7 +324,7 @@ def _upright_mark(x: Axis, y: Axis, colour: int, name: str, at: float, value: fl
 
 
 def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Chart | None:
-    """Mean similarity of the exact paraphrase (0) and of each further step of the chains, with a 95% band."""
+    """Draw the mean similarity of the exact paraphrase (0) and of each further step of the chains, with a 95% band."""
     found = {name: [*_chain_means(frame)] for name, frame in cases.items()}
     every = [one for some in found.values() for one in some]
     if not every:
@@ -338,7 +341,7 @@ def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Chart | None:
 
 
 def _chain_means(frame: ItemFrame) -> Iterator[tuple[int, float, float, float]]:
-    """(Step, mean, low, high) of the paraphrase and of each step away from it."""
+    """Yield (step, mean, low, high) for the paraphrase and for each step away from it."""
     step, (near, far) = np.array(frame.steps, int), frame.high_and_low_scores()
     for k in (0, *sorted(set(step.tolist()))):
         scores = far[step == k] if k else near[step == 1]
@@ -348,9 +351,9 @@ def _chain_means(frame: ItemFrame) -> Iterator[tuple[int, float, float, float]]:
 
 
 def divergence_charts(frame: ItemFrame) -> dict[str, Chart]:
-    """By split: the word divergence of paraphrases and other pairs (Peinelt et al. 2019, Figures 1 and 2).
+    """Draw, for each split, the word divergence of paraphrases and other pairs (Peinelt et al. 2019, Figures 1 and 2).
 
-    None unless both labels occur.
+    A split without both labels has no chart.
     """
     from encheck.language.divergence import jensen_shannon_divergence
 

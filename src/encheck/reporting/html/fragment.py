@@ -1,4 +1,4 @@
-"""A check as an HTML fragment for pytest-html: figures, curve, and the worst items."""
+"""Show a check as an HTML fragment for pytest-html: its figures, its curve, and its worst items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ MAX_EXAMPLES = 3
 
 
 def check_fragment(rows: Sequence[Result], items: Columns) -> str:
-    """The HTML with every text escaped; `rows` and `items` are those of one check, from the recorder."""
+    """Return the fragment for one check. Every text is escaped.
+
+    `rows` and `items` are the check's, from the recorder.
+    """
     examples = _example_paragraphs(read_item_frame(rows[0].case, items)) if items else ()
     return "".join([*_figure_table(rows), *(_curve_svg(row) for row in rows if row.curve), *examples])
 
@@ -35,7 +38,7 @@ def _figure_table(rows: Sequence[Result]) -> Iterator[str]:
 
 
 def _curve_svg(row: Result) -> str:
-    """The share of items with a margin above epsilon, with its band, as SVG; word overlap dashed."""
+    """Draw the share of items with a margin above epsilon as SVG, with its band. The line of word overlap is dashed."""
     from markupsafe import escape
 
     points = row.curve

@@ -1,7 +1,7 @@
-"""report.html and gate.html: one file each that needs no network, made from results.json and the items.
+"""Write report.html and gate.html from results.json and the items. Each is one file that needs no network.
 
-Figures and pictures are plain HTML and SVG. The worst items of every case are packed into one text, gzip in
-base64, which the browser unpacks; items.parquet has the others.
+Figures and charts are plain HTML and SVG. The worst items of all cases are packed into one text (gzip in base64), which
+the browser unpacks. All other items are in items.parquet.
 """
 
 from __future__ import annotations
@@ -48,15 +48,16 @@ NONE, EDITED = -1, -2  # in place of a text: missing; the source with its edits
 
 
 def pack_json(content: Mapping[str, Any]) -> str:
-    """Any JSON value as gzip in base64."""
+    """Return a JSON value as gzip in base64."""
     raw = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
 
 
 def pack_items(frames: Frames, asked: Margins, domains: Mapping[str, str] | None = None) -> tuple[str, int]:
-    """The packed text, and the maximum number of items per case in it, lowered until the text fits `MOST_BYTES`.
+    """Pack the worst items of each case, and return the packed text and the maximum number of items per case in it.
 
-    `asked` comes from `win_margins`; `domains` maps a source to its domain, if known.
+    The number is lowered until the text fits `MOST_BYTES`. `asked` comes from `win_margins`. `domains` maps a source to
+    its domain.
     """
     most = MOST_OF_CASE
     while True:
@@ -72,9 +73,9 @@ def pack_items(frames: Frames, asked: Margins, domains: Mapping[str, str] | None
 
 
 def win_margins(results: RunFile) -> dict[str, tuple[float, float]]:
-    """Case -> (epsilon, unit): an item is won if its margin divided by the unit is above epsilon, as in the figure.
+    """Return, for each case, the (epsilon, unit) that decide whether an item is won.
 
-    The unit is 1 for figures of raw similarities.
+    An item is won if its margin divided by the unit is above epsilon. For figures of raw similarities, the unit is 1.
     """
     scales = {(d.name, model): c for d in results.data for model, c in d.calibration.items()}
     found = {}
@@ -89,7 +90,7 @@ def win_margins(results: RunFile) -> dict[str, tuple[float, float]]:
 def _case_columns(
     frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, Any]:
-    """Columns of the `count` worst items, the worst first; texts by their index in `texts`."""
+    """Return columns of the `count` worst items, worst first. Texts are given by their index in `texts`."""
 
     def place(text: str | None) -> int:
         return NONE if text is None else texts.setdefault(make_visible(text), len(texts))
@@ -127,10 +128,11 @@ def _rounded_score(value: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class GateView:
-    """The gate against one baseline.
+    """The gate against one baseline, as the page shows it.
 
-    `changes` is what has to change with the model, `verdicts` explains the verdicts of the lines, `notes` are further
-    remarks, `families` the cells of each family, and `left_out` the cases that did not gate, with the reason.
+    `changes` says what has to change with the model. `verdicts` explains the verdicts of the lines. `notes` are further
+    remarks. `families` has the table cells of each family. `left_out` lists the cases that did not gate, with the
+    reason.
     """
 
     baseline: str
@@ -146,7 +148,7 @@ class GateView:
 
 
 def gate_views(results: RunFile) -> list[GateView]:
-    """The gate of results.json against each baseline; empty without a gate."""
+    """Return the gate in results.json against each baseline, or an empty list for a run without a gate."""
     return [_gate_view(results, against) for against in results.gate.against] if results.gate else []
 
 
@@ -198,9 +200,9 @@ def render_run(
     folder: Path | None = None,
     where: Sequence[KindBlock] = (),
 ) -> str:
-    """The whole page; every text in it is escaped, by the template or by being packed.
+    """Return the HTML page of a run. Every text is escaped by the template or packed.
 
-    `folder` is the run's directory, for the commands on the page. `where` comes from `where.kind_blocks`.
+    `folder` is the run's folder, for the commands on the page. `where` comes from `where.kind_blocks`.
     """
     frames = view.item_frames(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
@@ -251,7 +253,7 @@ def render_run(
 
 
 def _unpaired_note(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
-    """Why no model is paired with a reference; empty if one is, or if there is a gate."""
+    """Return why no model is compared with a reference, or "" if one is, or if there is a gate."""
     labels = [one.label for one in results.models]
     if results.gate or any(block.has_others for block in drawn):
         return ""
@@ -261,9 +263,10 @@ def _unpaired_note(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> 
 
 
 def render_template(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
-    """A page from a template of this package, with inline style and script and a policy that allows no others.
+    """Return a page from one of this package's templates. Its policy allows no styles and scripts except the inline
+    ones.
 
-    `payload` comes from `pack_json`; the script lists it.
+    `payload` comes from `pack_json`, and the script lists its content.
     """
     script = _read_template("report.js") if has_script else ""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -276,13 +279,13 @@ def render_template(template: str, *, payload: str = "", has_script: bool = True
 
 
 def render_picture(template: str, **context: Any) -> str:
-    """An SVG from a template of this package, its texts escaped."""
+    """Return an SVG from one of this package's templates, with its texts escaped."""
     return _environment().get_template(template).render(**context)
 
 
 @cache
 def _environment() -> jinja2.Environment:
-    """The templates of this package, compiled once a process."""
+    """Return the templates of this package. They are compiled once per process."""
     import jinja2
 
     loader = jinja2.FunctionLoader(_read_template)
@@ -300,7 +303,10 @@ def _environment() -> jinja2.Environment:
 
 
 def _unbroken_command(command: str) -> Any:
-    """A command whose words are not broken at line ends, where "-" and "-model" would be copied as two words."""
+    """Return a command whose words do not break at the end of a line.
+
+    Otherwise "-" and "-model" would be copied as two words.
+    """
     from markupsafe import Markup, escape
 
     words = (escape(make_visible(word, keep=LINES)) for word in command.split(" "))
@@ -308,7 +314,7 @@ def _unbroken_command(command: str) -> Any:
 
 
 def _visible_text(value: Any) -> Any:
-    """A template's text with invisible characters made visible; HTML stays unchanged."""
+    """Make the invisible characters of a template's text visible. HTML stays unchanged."""
     return make_visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
@@ -318,7 +324,7 @@ def _read_template(name: str) -> str:
 
 
 def _baseline_change(row: Result) -> str:
-    """The baseline's figure and the change from it; empty without a baseline."""
+    """Return the baseline's figure and the change from it, or "" without a baseline."""
     before = row.baseline.value if row.baseline else None
     if before is None or row.value is None:
         return ""
@@ -327,7 +333,7 @@ def _baseline_change(row: Result) -> str:
 
 
 def render_gate(results: RunFile, gate: Gate) -> str:
-    """The page of a run with this gate; every text in it is escaped by the template."""
+    """Return the HTML page of a run with this gate. The template escapes every text."""
     return render_template(
         "gate_page.html",
         has_script=False,

@@ -1,4 +1,4 @@
-"""The sections of the page for each property and check on each data set: words, figures, pictures, and items."""
+"""The sections of the page, one for each check on each data set, with words, figures, charts and items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from encheck.types import ClaimEntry, Declaration
 
 @dataclass(frozen=True)
 class Picture:
-    """One or several charts by name, with the picture's id, its name on the switch, and its caption."""
+    """One or more charts by name. `id` identifies the picture, `name` is on its switch, and `caption` is below it."""
 
     id: str
     name: str
@@ -31,9 +31,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class CheckSection:
-    """One check on one data set, all its levels and models.
+    """A check on one data set, with all its levels and models.
 
-    `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model);
+    `rows` have the verdicts, `figures` every figure. `cases` are (key of the items, name of the series, model).
     `validity` has lines on the quality of generated items.
     """
 
@@ -54,12 +54,14 @@ class CheckSection:
 
     @property
     def tested(self) -> str:
-        """The property that the check tests, by which it is selected."""
+        """The property that the check tests. -m selects the check by it."""
         return self.rows[0].property
 
     @property
     def reasons(self) -> list[tuple[str | None, str, str]]:
-        """(verdict, reason, its rows in words), each reason once; no rows if it applies to all."""
+        """Each reason once, as (verdict, reason, the rows to which it applies). The rows are "" if it applies to all
+        rows of the check.
+        """
         found: dict[tuple[str | None, str], list[str]] = {}
         for row in self.rows:
             if row.reason:
@@ -69,7 +71,7 @@ class CheckSection:
 
     @property
     def lines(self) -> list[str]:
-        """Floor and aim: one entry if all rows share them, else one per model; empty if there are none."""
+        """The floor and the aim: one entry if all rows share them, otherwise one per model. Empty if there are none."""
         limits = {}
         for row in self.rows:
             if row.aim is not None:
@@ -82,19 +84,21 @@ class CheckSection:
 
     @property
     def counts(self) -> str:
-        """The number of items and independent clusters behind its figures; a range if it varies."""
+        """How many items and independent clusters are behind the figures, as a range if rows differ."""
         measured = [row for row in self.rows if row.value is not None]
         items, clusters = (_number_range([getattr(row, name) for row in measured]) for name in ("n", "clusters"))
         return f"{items} items in {clusters} independent clusters" if measured else ""
 
     @property
     def rivals(self) -> list[str]:
-        """The figure of the best rival that reads no meaning on the same groups, if above chance."""
+        """Lines with the best figure that a scorer reaches on the same groups without reading meaning, if it is above
+        chance.
+        """
         return list(view.rival_lines(self.figures))
 
     @property
     def excluded(self) -> list[tuple[str, int, str]]:
-        """(reason, sentences, levels) of sentences without a variant, the most frequent first."""
+        """The sentences without a variant as (reason, sentences, levels), the most frequent reason first."""
         found: dict[tuple[str, int], list[str]] = {}
         for row in self.rows:
             for reason, count in row.excluded.items():
@@ -106,13 +110,13 @@ class CheckSection:
 
 
 def _number_range(numbers: Sequence[int]) -> str:
-    """A number, or the range of several."""
+    """Return a number, or the range of several numbers."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def check_sections(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[CheckSection]:
-    """One section for each check and data set that ran, in the order of the verdicts."""
+    """Return a section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Result]] = {}
     for row in judged_rows(results):
         found.setdefault((row.check, row.data), []).append(row)
@@ -159,7 +163,7 @@ def _check_section(
 
 
 def _series_name(row: Result, rows: Sequence[Result]) -> str:
-    """The name of a line in a picture: the model, the level, or both; a generic word if it is the only line."""
+    """Return the name of a line in a chart: the model, the level, or both. A line that is alone has a generic name."""
     models, levels = {one.model for one in rows}, {one.level for one in rows}
     return ", ".join([*[row.model] * (len(models) > 1), *[_level_name(row)] * (len(levels) > 1)]) or row.model
 
@@ -174,9 +178,10 @@ def _pictures(
     frames: Mapping[str, ItemFrame],
     scales: Mapping[str, float],
 ) -> Iterator[tuple[str, str, Mapping[str, Chart]]]:
-    """(Name, caption, charts) of the pictures that figures and items allow, and of those that the check declares.
+    """Yield (name, caption, charts) for each picture that the figures and items allow, and for those that the check
+    declares.
 
-    Margins are in the unit of the calibrated scale if every case has one, else in raw similarity.
+    Margins are in units of the calibrated scale if every case has one, otherwise in raw similarity.
     """
     drawn = {name for name in declared.pictures if frames}
     has_scale = bool(scales) and all(scales.values())
@@ -252,7 +257,7 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class FigureMark:
-    """A figure in one line: positions along the axis in percent (None if it is not a share), its words, its verdict."""
+    """A figure in one line: positions along the axis in percent (None if it is not a share), words, and a verdict."""
 
     name: str
     row: Result
@@ -270,7 +275,7 @@ class FigureMark:
 
     @property
     def label(self) -> str:
-        """The text for screen readers in place of the picture."""
+        """The text that screen readers get instead of the picture."""
         marks = {"chance": self.chance, "best surface scorer": self.surface}
         beside = [f"{name} {place:.0f}%" for name, place in marks.items() if place is not None]
         return ", ".join([f"95% interval {self.interval}" if self.interval else "no spread", *beside])
@@ -278,7 +283,7 @@ class FigureMark:
 
 @dataclass(frozen=True)
 class CheckEntry:
-    """A check in its property: its section, whether it is a control, a mark for each level and model."""
+    """A check below its property: its section, whether it is a control, and a mark for each level and model."""
 
     section: CheckSection
     is_control: bool
@@ -286,16 +291,16 @@ class CheckEntry:
 
     @property
     def verdicts(self) -> list[str]:
-        """The kinds of its marks, each once."""
+        """The distinct kinds of its marks."""
         return sorted({mark.kind for mark in self.marks})
 
 
 @dataclass(frozen=True)
 class PropertyRow:
-    """A row of the profile: a mark for each model, and the checks shown when it is opened.
+    """A property in the profile: a mark for each model, and the checks that a click shows.
 
-    `peers` are (name, share) of known models, if all marks show the same figure. `learned` says what a learned rule of
-    surface features gets of the same sentences, if that is more than by chance.
+    `peers` are known models' figures as (name, share), if all marks show the same figure. `learned` says what a learned
+    rule of surface features reaches on the same sentences, if that is above chance.
     """
 
     name: str
@@ -310,7 +315,7 @@ class PropertyRow:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of its marks and of its checks, each once."""
+        """The distinct kinds of its marks and of its checks' marks."""
         return sorted({mark.kind for mark in self.marks} | {kind for e in self.entries for kind in e.verdicts})
 
 
@@ -323,12 +328,12 @@ class ProfileBlock:
 
     @property
     def is_single(self) -> bool:
-        """Whether it has only one property, which is open from the start."""
+        """Whether the block has only one property. The page then shows that property's checks from the start."""
         return sum(len(rows) for _, rows in self.families) == 1
 
     @property
     def has_others(self) -> bool:
-        """Whether any figure is paired with another model's."""
+        """Whether any figure is compared with another model's."""
         return any(mark.other is not None for _, rows in self.families for row in rows for mark in row.marks)
 
     @property
@@ -338,7 +343,7 @@ class ProfileBlock:
 
 
 def profile_blocks(results: RunFile, found: Sequence[CheckSection]) -> list[ProfileBlock]:
-    """One block for each data set with a result."""
+    """Return a profile for each data set that has a result."""
     models = [one.label for one in results.models]
     declared, blocks = results.declarations, []
     for data in dict.fromkeys(section.data for section in found):
@@ -397,7 +402,7 @@ def _property_row(
 def _representative_row(
     found: Sequence[CheckSection], declared: Mapping[str, Declaration], line: ProfileLine | None, model: str
 ) -> Result | None:
-    """The row that represents the property: that of the profile, else of the headline, else the first with a value."""
+    """Return the row that represents the property: the profile's row, the headline row, or the first with a value."""
     rows = [row for section in found for row in rows_that_ran(section.rows) if row.model == model]
     if line is not None:
         return next(f for s in found for f in s.figures if (str(f.case), f.metric) == (line.case, line.metric))
@@ -406,7 +411,7 @@ def _representative_row(
 
 
 def figure_mark(row: Result, its: Declaration, name: str, line: ProfileLine | None = None) -> FigureMark:
-    """The figure of a row as one line of the page; `line` has the paired model of a profile."""
+    """Return the figure of a row as a line of the page. `line` has the profile's comparison with another model."""
     kind, words = chance_verdict(row, its)
     if not is_drawn_as_share(row, its):
         value, _, interval = figure_text(row).partition(" ")
@@ -425,13 +430,13 @@ def figure_mark(row: Result, its: Declaration, name: str, line: ProfileLine | No
 
 
 def is_drawn_as_share(row: Result, its: Declaration) -> bool:
-    """Whether the figure is drawn on an axis from 0% to 100%."""
+    """Return whether the figure is drawn on an axis from 0% to 100%."""
     ends = (row.value, row.low, row.high)
     return its.chance != 0 and its.family not in NO_PROPERTY and all(e is not None and 0 <= e <= 1 for e in ends)
 
 
 def chance_verdict(row: Result, its: Declaration) -> tuple[Kind, str]:
-    """The result in words: relative to chance, if known, and to the floor and the aim."""
+    """Return the kind of a result, and words that compare it with chance, if known, and with the floor and the aim."""
     kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
     if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
         return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "inconclusive")
@@ -452,7 +457,7 @@ def _percent_place(share: float) -> float:
 
 
 def _percent_interval(row: Result) -> str:
-    """The interval of a share in percent, with as many digits as its width supports."""
+    """Return a share's interval in percent, with as many digits as its width supports."""
     _, low, high = row.numbers
     if high - low < 0.0005:
         return ""
@@ -461,9 +466,10 @@ def _percent_interval(row: Result) -> str:
 
 
 def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
-    """How many properties are above, at and below chance, above the surface, and different from the reference.
+    """Return how many properties are above, at and below chance, above surface scorers, and different from the
+    reference.
 
-    Names the property that is farthest below chance.
+    Also name the property that is farthest below chance.
     """
     known = [one for one in lines if one.standing]
     counts = {words: sum(one.standing == standing for one in known) for standing, words in _STANDINGS.items()}
