@@ -206,17 +206,17 @@ def _refuse_invalid_declaration(
 
 
 def tested_property(claim: Claim, markers: Iterable[str]) -> str:
-    """The property that a check declares, otherwise its nearest marker that is not pytest's."""
+    """Return the property that a check declares, otherwise its nearest marker that is not pytest's."""
     return claim.property or next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
 
 def claim_of(function: object) -> Claim | None:
-    """The claim of a test function, or None if it is not a check."""
+    """Return the claim of a test function, or None if it is not a check."""
     return getattr(function, ATTRIBUTE, None)
 
 
 def floor_and_aim(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
-    """(floor, aim) for a figure of this metric in `judge`; None for a check without a verdict.
+    """Return (floor, aim) for a figure of this metric in `judge`; None for a check without a verdict.
 
     If the claim declares no aim, `at_least` is both floor and aim. UsageError if both or neither are given, or if the
     metric is not the declared one.
@@ -235,7 +235,7 @@ def floor_and_aim(claim: Claim, metric: str, at_least: float | None) -> tuple[Fl
 
 
 def claim_entry(function: Callable[..., object], *, property: str) -> ClaimEntry:  # noqa: A002
-    """The entry of a check in results.json: its texts, from its docstrings, and its declaration.
+    """Return the entry of a check in results.json: its texts, from its docstrings, and its declaration.
 
     `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: the topic with the
     source, and why it matters to users of a model.
@@ -250,7 +250,7 @@ def claim_entry(function: Callable[..., object], *, property: str) -> ClaimEntry
 
 
 def first_sentence(text: str | None) -> str:
-    """The first sentence of a file's docstring, without text in brackets.
+    """Return the first sentence of a file's docstring, without text in brackets.
 
     >>> first_sentence("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
     'Criterion 2: a synonym keeps the meaning, and more'
@@ -260,7 +260,7 @@ def first_sentence(text: str | None) -> str:
 
 
 def read_declared_properties(paths: Iterable[Path]) -> dict[str, str]:
-    """The properties that check files declare, each with the topic of its first file; nothing is imported.
+    """Return the properties that check files declare, each with the topic of its first file; nothing is imported.
 
     Files that are not valid Python are skipped.
     """

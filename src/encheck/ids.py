@@ -59,11 +59,11 @@ class ItemId(str):
         return cls(stem if occurrence is None else f"{stem}/{occurrence}")
 
     def numbered(self, occurrence: int) -> ItemId:
-        """The id with its occurrence number, which distinguishes items with the same texts."""
+        """Return the id with its occurrence number, which distinguishes items with the same texts."""
         return ItemId(f"{self}/{occurrence}")
 
     def of_step(self, step: int) -> ItemId:
-        """The id of a chain's member: 1 is the nearest.
+        """Return the id of a chain's member: 1 is the nearest.
 
         >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0").of_step(2).parts.step
         2
@@ -142,11 +142,11 @@ class CaseId:
         return f"{self.check}/{self.data}/{self.level}"
 
     def figure(self, name: str) -> str:
-        """The id of a figure of this case, as in a row of results.json."""
+        """Return the id of a figure of this case, as in a row of results.json."""
         return f"{self}/{name}"
 
     def name_of(self, figure: str) -> str:
-        """The name of a figure of this case, from its id.
+        """Return the name of a figure of this case, from its id.
 
         >>> CaseId("a_is_b", "m", "sts", "1").name_of("a_is_b/m-sts-1/spearman_2012/MSRpar")
         'spearman_2012/MSRpar'
@@ -155,7 +155,7 @@ class CaseId:
 
 
 def question_id(key: str) -> str | None:
-    """The question of a pair of ranking data, whose key is "question id/candidate id"; None for any other key.
+    """Return the question of a pair of ranking data, whose key is "question id/candidate id"; None for any other key.
 
     >>> question_id("Q268/Q268_R4")
     'Q268'
@@ -175,12 +175,12 @@ class GateRowId(str):
 
     @classmethod
     def of(cls, property: str, data: str, level: str) -> Self:  # noqa: A002 - the word for it
-        """The row of a property on data at a level."""
+        """Return the row of a property on data at a level."""
         return cls(f"{property}/{data}/{level}")
 
     @classmethod
     def of_capability(cls, capability: str, data: str) -> Self:
-        """The row that pools several properties or levels.
+        """Return the row that pools several properties or levels.
 
         >>> GateRowId.of_capability("word-order", "probes")
         'word-order/probes'
@@ -188,11 +188,11 @@ class GateRowId(str):
         return cls(f"{capability}/{data}")
 
     def part(self, name: str) -> GateRowId:
-        """The row of one part of this row."""
+        """Return the row of one part of this row."""
         return GateRowId(f"{self}/{name}")
 
     def with_parts_renamed(self, names: Mapping[str, str]) -> GateRowId:
-        """The row with its part renamed; unchanged if the part is not in `names`, or the row has no part.
+        """Return the row with its part renamed; unchanged if the part is not in `names`, or the row has no part.
 
         >>> GateRowId("health/probes/1/hubs").with_parts_renamed({"hubs": "evenness"})
         'health/probes/1/evenness'

@@ -21,7 +21,7 @@ class SimilarityScorer(Protocol):
     """The interface that `margin` needs, which the fixture `encoder` has."""
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """Similarity of each pair; shape [n]."""
+        """Return the similarity of each pair; shape [n]."""
         ...
 
 
@@ -37,7 +37,8 @@ class TextTriple(Protocol):
 
 
 def margin(encoder: SimilarityScorer, pair: TextTriple) -> float:
-    """Similarity to the text that keeps the meaning minus that to the changed one; below 0 the model errs."""
+    """Return the similarity to the text that keeps the meaning minus that to the changed one; below 0 the model errs.
+    """
     kept, changed = encoder.similarities([pair.source] * 2, [pair.kept, pair.changed])
     return float(kept - changed)
 
@@ -85,7 +86,7 @@ def pairs_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) 
 
 
 def _largest_difference(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
-    """The largest absolute difference; infinity if shapes differ or a value is not finite."""
+    """Return the largest absolute difference; infinity if shapes differ or a value is not finite."""
     if first.shape != second.shape:
         return float("inf")
     apart = np.abs(first.astype(np.float64) - second.astype(np.float64)).max(initial=0.0)

@@ -74,7 +74,7 @@ BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite 
 
 
 def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
-    """The vectors in half precision, shape [n, d], and which of them stay close, shape [n].
+    """Return the vectors in half precision, shape [n, d], and which of them stay close, shape [n].
 
     A vector stays close if it moves by at most `CLOSE`, 1/2,048, of its length. It does not if a number is beyond
     65,504, if nearly all of its numbers are below 0.00006, or if it is not finite.
@@ -90,7 +90,7 @@ def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.
 
 
 def round_to_half_precision(vectors: Floats) -> Floats:
-    """The vectors rounded to half precision, shape [n, d]; vectors that would not stay close are unchanged."""
+    """Return the vectors rounded to half precision, shape [n, d]; vectors that would not stay close are unchanged."""
     rounded, close = to_half_precision(vectors)
     halved = rounded.astype(np.float32)
     halved[~close] = vectors[~close]
@@ -102,7 +102,7 @@ def _squared_norms(vectors: Floats) -> NDArray[np.float64]:
 
 
 def default_store_path() -> Path:
-    """`$ENCHECK_STORE`, otherwise a file in the user's cache folder; UnusableStoreError if the user has none."""
+    """Return `$ENCHECK_STORE`, otherwise a file in the user's cache folder; UnusableStoreError if the user has none."""
     import platformdirs
 
     if named := os.environ.get("ENCHECK_STORE"):
@@ -114,7 +114,7 @@ def default_store_path() -> Path:
 
 
 def text_key(*texts: str) -> bytes:
-    """The key of a text, or of a pair of texts, in the store: a content hash of 16 bytes."""
+    """Return the key of a text, or of a pair of texts, in the store: a content hash of 16 bytes."""
     joined = "\x00".join(f"{len(t)}:{t}" for t in texts)
     return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -152,7 +152,7 @@ class Store:
             raise self._unusable_error(error) from error
 
     def _is_damaged(self, error: Exception) -> bool:
-        """Whether the file itself is broken, not just busy, full or read-only.
+        """Return whether the file itself is broken, not just busy, full or read-only.
 
         SQLite reports some broken headers as a newer format or as read-only, so this checks the format numbers in the
         header (sqlite.org/fileformat2.html, 1.3).
@@ -286,7 +286,7 @@ class Store:
         self._execute_all(statements)
 
     def round_as_stored(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The arrays as `get` will return them once stored; shape [n, d]."""
+        """Return the arrays as `get` will return them once stored; shape [n, d]."""
         return round_to_half_precision(arrays) if self._is_half_precision(kind) else arrays
 
     def _is_half_precision(self, kind: Kind) -> bool:
@@ -299,11 +299,11 @@ class Store:
         self._execute_all(_insert_statements(kind, fingerprint, blobs, name=name, dim=dim))
 
     def read_bytes_by_key(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The bytes of those keys that are stored."""
+        """Return the bytes of those keys that are stored."""
         return {key: data for rows in self._checked_rows(kind, fingerprint, keys) for key, data in rows}
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """The arrays of these keys, shape [len(keys), d], and which of them are stored, shape [len(keys)]."""
+        """Return the arrays of these keys, shape [len(keys), d], and which of them are stored, shape [len(keys)]."""
         if not self._is_half_precision(kind):
             return self._arrays(kind, fingerprint, keys, "<f4")
         arrays, there = self._arrays(HALF, fingerprint, keys, "<f2")
@@ -367,7 +367,7 @@ class Store:
         self._execute_all([(sql, (time.time(), kind, HALF if self._is_half_precision(kind) else kind, fingerprint))])
 
     def cached_file_hash(self, path: Path, of: Callable[[Path], str] | None = None) -> str:
-        """SHA-256 of a file, computed again only if its size, inode or modification time has changed.
+        """Return SHA-256 of a file, computed again only if its size, inode or modification time has changed.
 
         `of` computes another hash, which is stored under that function's name.
         """
@@ -382,14 +382,14 @@ class Store:
         return digest
 
     def list_models(self) -> list[StoredModel]:
-        """The models in the store, the most recently used first."""
+        """Return the models in the store, the most recently used first."""
         counts = "CAST(COALESCE(rows, 0) AS INTEGER), CAST(COALESCE(bytes, 0) AS INTEGER)"
         sql = f"""SELECT kind, name, {_PRINT}, {counts}, used FROM model LEFT JOIN held ON held.model = model.id
                   ORDER BY used DESC"""  # noqa: S608 - constants
         return [StoredModel(*row) for row in self._select_rows(sql)]
 
     def bytes_on_disk(self) -> int:
-        """Bytes on disk."""
+        """Return bytes on disk."""
         return sum(Path(f"{self.path}{s}").stat().st_size for s in ("", "-wal") if Path(f"{self.path}{s}").exists())
 
     def delete_model(self, fingerprint: str) -> None:
@@ -447,7 +447,7 @@ def _insert_statements(
 
 
 def _checksum_of_rows(kind: str, fingerprint: str) -> Callable[[bytes, bytes], int]:
-    """The checksum of a row, which covers model, key and data, since an index can break too."""
+    """Return the checksum of a row, which covers model, key and data, since an index can break too."""
     start = zlib.crc32(f"{kind}:{fingerprint}".encode("utf-8", "surrogatepass"))
     return lambda key, data: zlib.crc32(data, zlib.crc32(key, start))
 
@@ -503,6 +503,6 @@ def _inode_number(path: Path) -> int:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex."""
+    """Return SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

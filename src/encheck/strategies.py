@@ -80,13 +80,13 @@ class FrameForms:
 
 
 def properties_with_frames() -> tuple[str, ...]:
-    """The properties that have frames."""
+    """Return the properties that have frames."""
     return tuple(sorted({frame.phenomenon for frame in fresh_probes.load_probe_frames()}))
 
 
 @cache
 def frames_of_property(name: str | None) -> tuple[FrameForms, ...]:
-    """The frames of a property, or of all for None, those with the shortest sentences first."""
+    """Return the frames of a property, or of all for None, those with the shortest sentences first."""
     found = []
     for frame in fresh_probes.load_probe_frames():
         if name in (None, frame.phenomenon):
@@ -98,13 +98,13 @@ def frames_of_property(name: str | None) -> tuple[FrameForms, ...]:
 
 
 def frame_sort_key(drawable: FrameForms) -> tuple[tuple[int, bool, int, str], str]:
-    """A sort key: the plainness of the frame's shortest sentence, filled with one seed."""
+    """Return a sort key: the plainness of the frame's shortest sentence, filled with one seed."""
     group = fresh_probes.fill_frame(drawable.forms[0], Random(0))  # noqa: S311 - no secret
     return plainness_key(group.source if group else drawable.forms[0].template), drawable.id
 
 
 def plainness_key(text: str) -> tuple[int, bool, int, str]:
-    """A sort key that puts plain texts first: few words, ASCII letters, short.
+    """Return a sort key that puts plain texts first: few words, ASCII letters, short.
 
     >>> sorted(["the night porter", "Zoë", "Maria", "Tom"], key=plainness_key)
     ['Tom', 'Maria', 'Zoë', 'the night porter']
@@ -125,7 +125,8 @@ MOST_CHARACTERS = 100_000
 
 
 def hostile_texts(*, max_size: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
-    """Texts with control characters, lone surrogates, right-to-left and invisible marks; empty and very long texts.
+    """Return texts with control characters, lone surrogates, right-to-left and invisible marks; empty and very long
+    texts.
 
     They shrink towards the empty text and short ones. No text is longer than `max_size` characters.
 
@@ -204,12 +205,12 @@ class Paraphrase:
 
 
 def properties() -> tuple[str, ...]:
-    """The properties that `minimal_pair` accepts."""
+    """Return the properties that `minimal_pair` accepts."""
     return tuple(sorted({*properties_with_frames(), *WRITTEN}))
 
 
 def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy[MinimalPair]:
-    """Minimal pairs of a property, such as "number", "negation" or "role_reversal"; `properties()` lists all.
+    """Return minimal pairs of a property, such as "number", "negation" or "role_reversal"; `properties()` lists all.
 
     Most are made from the frames of the fresh probes; "antonym", "modality" and "quantifier" are drawn from the
     embedded probes. They shrink towards short frames, single clauses, and plain words.
@@ -231,7 +232,7 @@ def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy
 
 
 def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
-    """Pairs of texts with the same meaning, from the frames of one property or of all.
+    """Return pairs of texts with the same meaning, from the frames of one property or of all.
 
     Raises:
         UsageError: there are no frames of this property.
@@ -241,7 +242,7 @@ def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
 
 
 def sentences(name: str | None = None) -> st.SearchStrategy[str]:
-    """English sentences, from the frames of one property or of all.
+    """Return English sentences, from the frames of one property or of all.
 
     Raises:
         UsageError: there are no frames of this property.
@@ -259,7 +260,7 @@ def _register_and_check(name: str | None, known: Collection[str]) -> None:
 
 @st.composite
 def _draw_group(draw: st.DrawFn, name: str | None) -> tuple[FrameForms, Group]:
-    """A group from one of the frames; hypothesis makes each choice, so that it can shrink it."""
+    """Return a group from one of the frames; hypothesis makes each choice, so that it can shrink it."""
     drawables = frames_of_property(name)
     drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
     frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
@@ -316,7 +317,7 @@ def _certificate(variant: Variant) -> str:
 
 @cache
 def _embedded_pairs(name: str) -> tuple[MinimalPair, ...]:
-    """The pairs of a property in the embedded probes, the shortest first."""
+    """Return the pairs of a property in the embedded probes, the shortest first."""
     from encheck.datasets.load import load
 
     groups = load("probes").groups

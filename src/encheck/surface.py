@@ -51,12 +51,13 @@ CONTRACTION = re.compile(r".+n['’]t|(ai|are|could|did|do|does|had|has|have|is|
 
 @lru_cache(maxsize=_TEXTS)
 def tokens(text: str) -> tuple[str, ...]:
-    """The lower-cased words of a text, in order."""
+    """Return the lower-cased words of a text, in order."""
     return tuple(words(text))
 
 
 def edit_similarity(first: Texts, second: Texts) -> Values:
-    """1 minus the edit distance of the words (Levenshtein 1966) divided by the number of words of the longer text.
+    """Return 1 minus the edit distance of the words (Levenshtein 1966) divided by the number of words of the longer
+    text.
 
     Two texts without any word count as equal (1). Shape [n].
 
@@ -67,7 +68,7 @@ def edit_similarity(first: Texts, second: Texts) -> Values:
 
 
 def bigram_overlap(first: Texts, second: Texts) -> Values:
-    """Share of distinct pairs of neighbouring words that two texts have in common; shape [n].
+    """Return the share of distinct pairs of neighbouring words that two texts have in common; shape [n].
 
     Start and end count as words, so every text has a bigram, and first and last words count.
 
@@ -78,7 +79,8 @@ def bigram_overlap(first: Texts, second: Texts) -> Values:
 
 
 def trigram_overlap(first: Texts, second: Texts) -> Values:
-    """Share of distinct sequences of three characters that two texts have in common, in lower case; shape [n].
+    """Return the share of distinct sequences of three characters that two texts have in common, in lower case; shape
+    [n].
 
     Two blanks before the text and one after it count, and repeated blanks count as one, so every text has a trigram.
 
@@ -89,7 +91,7 @@ def trigram_overlap(first: Texts, second: Texts) -> Values:
 
 
 def polarity_agreement(first: Texts, second: Texts, *, parity: bool = False) -> Values:
-    """1 if two texts have equally many negative words, 1/2 if one has one more, and so on; shape [n].
+    """Return 1 if two texts have equally many negative words, 1/2 if one has one more, and so on; shape [n].
 
     Negative words are POLARITY_WORDS and contractions of "not". With `parity` the score is 1 if both numbers are odd or
     both are even, otherwise 0.
@@ -135,7 +137,7 @@ SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
 
 @lru_cache(maxsize=_TEXTS)
 def count_negative_words(text: str) -> int:
-    """The number of negative words in a text."""
+    """Return the number of negative words in a text."""
     return sum(word in POLARITY_WORDS or bool(CONTRACTION.fullmatch(word)) for word in tokens(text))
 
 
@@ -185,7 +187,7 @@ def _character_trigrams(text: str) -> frozenset[tuple[str, str, str]]:
 
 
 def _set_overlap(a: frozenset[Any], b: frozenset[Any]) -> float:
-    """The size of the intersection divided by that of the union, which is not empty."""
+    """Return the size of the intersection divided by that of the union, which is not empty."""
     both = len(a & b)
     return both / (len(a) + len(b) - both)
 
@@ -207,7 +209,8 @@ class Frequencies:
 
 
 def tf_idf(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
-    """Cosine of the texts' words, each weighted by its count and its idf, as scikit-learn smooths it; shape [n].
+    """Return the cosine of the texts' words, each weighted by its count and its idf, as scikit-learn smooths it; shape
+    [n].
 
     Two texts without any word count as equal (1).
     """
@@ -224,14 +227,14 @@ def _tf_idf_of_pair(first: str, second: str, frequencies: Frequencies) -> float:
 
 @lru_cache(maxsize=_TEXTS)
 def _tf_idf_weights(text: str, frequencies: Frequencies) -> tuple[Mapping[str, float], float]:
-    """The weight of each word of a text, and the length of that vector."""
+    """Return the weight of each word of a text, and the length of that vector."""
     every, counts = 1 + frequencies.texts, frequencies.counts
     result = {w: n * (math.log(every / (1 + counts.get(w, 0))) + 1) for w, n in Counter(tokens(text)).items()}
     return result, math.sqrt(sum(x * x for x in result.values()))
 
 
 def bm25(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
-    """BM25 of each text as a query on the other, divided by the query's score with itself; shape [n].
+    """Return BM25 of each text as a query on the other, divided by the query's score with itself; shape [n].
 
     The mean of both: 1 for identical text, more if a short text's words are frequent in the other.
     """

@@ -109,7 +109,7 @@ class PlannedCases:
         return tuple(dict.fromkeys(case.property for case in self.cases))
 
     def score_model(self, model: Model) -> ModelScores:
-        """The model's scores on the items, and its calibration if a figure needs one. No vector is stored.
+        """Return the model's scores on the items, and its calibration if a figure needs one. No vector is stored.
 
         Cases that cannot measure this kind of model are left out. EncoderError if the model fails.
         """
@@ -193,7 +193,7 @@ def _wrap_model(candidate: object, name: str) -> Model:
 
 
 def select_dev_part(dataset: Dataset) -> Dataset:
-    """The data's groups and pairs of the split `dev`, otherwise of `validation`, otherwise all.
+    """Return the data's groups and pairs of the split `dev`, otherwise of `validation`, otherwise all.
 
     UsageError if there are items for a gate and none for development.
     """
@@ -248,7 +248,7 @@ class CheckpointScorer:
         return f"{self.parts_with_items[0]}_part" if len(self.parts_with_items) == 1 else ""
 
     def change_figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
-        """The figures of `behaviour` from these scores, and why a gate would block (empty if it would not)."""
+        """Return the figures of `behaviour` from these scores, and why a gate would block (empty if it would not)."""
         base = before or after
         compared, _ = compare_cases(
             base, after, held_out=cases_with_chance(base.tables)
@@ -288,7 +288,7 @@ class CheckpointScorer:
         return {name: wins for name, wins in property_wins(side.tables, side.scales).items() if name in self.scored}
 
     def _balanced_scores(self, side: ModelScores) -> dict[str, float]:
-        """The parts and the balanced score that have items."""
+        """Return the parts and the balanced score that have items."""
         families = property_families(side.tables)
         above_chance = {name: wins.share for name, wins in self._property_wins(side).items()}
         score = balanced_score(above_chance, families)
@@ -297,7 +297,7 @@ class CheckpointScorer:
 
 
 def _counts_in_balanced_score(check: Check) -> bool:
-    """Whether the check has a win rate that counts in the balanced score."""
+    """Return whether the check has a win rate that counts in the balanced score."""
     declared = check.claim.declared
     return (
         bool(declared.gates) and find_metric(declared.gates).kind == "rate" and score_part(declared.family) is not None
@@ -423,7 +423,8 @@ class _Evaluator(Base):
         return f"the best of {several}: {description}. {how} {before} on the dev items{blocked}"
 
     def callback(self) -> Any:
-        """A callback for the trainer that lets the model before training compete, and logs `summary()` at the end.
+        """Return a callback for the trainer that lets the model before training compete, and logs `summary()` at the
+        end.
 
         It saves that model as `output_dir/before_training`. With `load_best_model_at_end`, and `metric_for_best_model`
         the primary metric, it is the best model until a checkpoint has a higher score.
@@ -472,7 +473,7 @@ class _Evaluator(Base):
         self._dev = CheckpointScorer(self.data, self.checks, self.seed)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings for the model card; without paths, since the card is published."""
+        """Return the settings for the model card; without paths, since the card is published."""
         data = self._dev.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {

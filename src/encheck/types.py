@@ -28,7 +28,7 @@ Floor = float | Literal["surface"] | None
 
 
 def content_hash(*texts: str) -> str:
-    """A hash of these texts in sixteen hex digits, the same on every machine.
+    """Return a hash of these texts in sixteen hex digits, the same on every machine.
 
     >>> content_hash("A dog barks.")
     '8f51134ccd0afd90'
@@ -124,7 +124,7 @@ KEEPING = frozenset(
 
 
 def keeps_meaning(relation: str) -> bool:
-    """Whether a variant of this relation has the meaning of its sentence.
+    """Return whether a variant of this relation has the meaning of its sentence.
 
     >>> keeps_meaning("synonym"), keeps_meaning("number_kept"), keeps_meaning("number")
     (True, True, False)
@@ -174,7 +174,7 @@ class Group:
     construction: str = ""
 
     def variant(self, relation: str, level: int = 1) -> Variant | None:
-        """The written variant of this relation and level, or None."""
+        """Return the written variant of this relation and level, or None."""
         for v in self.variants:  # called for every sentence, relation and level: a generator expression is slower
             if v.relation == relation and v.level == level:
                 return v

@@ -89,7 +89,8 @@ def _limit_aim_to_validity(held: FloorAndAim, validity: Validity | None) -> tupl
 
 
 def resolve_floor_and_aim(estimate: Estimate, *, floor: Floor, aim: float) -> FloorAndAim:
-    """The floor and aim of a figure; the floor "surface" is the best surface baseline's figure on the same items.
+    """Return the floor and aim of a figure; the floor "surface" is the best surface baseline's figure on the same
+    items.
 
     If no surface baseline was measured, there is no such floor. An aim below the floor is raised to it: an encoder
     should at least reach a word count's figure.
@@ -108,7 +109,7 @@ def resolve_floor_and_aim(estimate: Estimate, *, floor: Floor, aim: float) -> Fl
 def decide_verdict(
     estimate: Estimate, held: FloorAndAim, *, known_failure: str | None = None, strict: bool = False
 ) -> tuple[Verdict, str]:
-    """The verdict on a figure, and its reason or "".
+    """Return the verdict on a figure, and its reason or "".
 
     - `fail`: the whole interval is below the floor; with `strict`, below the aim.
     - `pass`: the whole interval is at or above the aim.
@@ -158,7 +159,7 @@ def _failure_or_known_failure(reason: str, known: str | None) -> tuple[Verdict, 
 
 
 def known_failure_reason(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:
-    """The reason listed for this known failure of a model, or None.
+    """Return the reason listed for this known failure of a model, or None.
 
     The keys of `entries`, the model's list, are `check` or patterns of `check/data/level`. The longest match wins.
 

@@ -33,7 +33,7 @@ CheckFunction = Callable[..., object]
 
 @cache
 def shipped_checks() -> tuple[tuple[CheckFunction, Claim], ...]:
-    """The test function of every shipped check, with its claim; imports their modules."""
+    """Return the test function of every shipped check, with its claim; imports their modules."""
     return _checks_of(import_module("encheck.checks"))
 
 
@@ -67,7 +67,7 @@ def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Cla
 
 
 def _checks_of(module: ModuleType) -> tuple[tuple[CheckFunction, Claim], ...]:
-    """The checks that a module defines, or that the modules test_*.py of a package define."""
+    """Return the checks that a module defines, or that the modules test_*.py of a package define."""
     below = [one.name for one in pkgutil.iter_modules(getattr(module, "__path__", ())) if one.name.startswith("test_")]
     modules = [import_module(f"{module.__name__}.{name}") for name in below] or [module]
     defined = [f for one in modules for f in vars(one).values() if getattr(f, "__module__", "") == one.__name__]
@@ -102,7 +102,7 @@ class Case:
 
 
 def expand_claim(claim: Claim, data: Iterable[str]) -> list[Claim]:
-    """The claim itself; for the user's own properties, one claim for each property in the data."""
+    """Return the claim itself; for the user's own properties, one claim for each property in the data."""
     own = claim.items
     if not isinstance(own, OwnProperty) or own.name:
         return [claim]
@@ -113,13 +113,13 @@ def expand_claim(claim: Claim, data: Iterable[str]) -> list[Claim]:
 
 
 def check_name(function: str, claim: Claim) -> str:
-    """The name of a check in results and baselines: its test without `test_`, after the user's own property."""
+    """Return the name of a check in results and baselines: its test without `test_`, after the user's own property."""
     stem = function.removeprefix("test_")
     return f"{claim.items.name}_{stem}" if isinstance(claim.items, OwnProperty) else stem
 
 
 def cases_of_claim(models: Sequence[str], data: Sequence[str], function: str, claim: Claim, tested: str) -> list[Case]:
-    """Every model x data x level of one claim; for the user's own property, only data that have it."""
+    """Return every model x data x level of one claim; for the user's own property, only data that have it."""
     own, named = claim.items, data_labels(data)
     if isinstance(own, OwnProperty):
         named = {label: spec for label, spec in named.items() if own.name in properties_of_spec(spec, own.kind)}
@@ -185,12 +185,12 @@ class Check:
         return tested_property(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
 
     def cases(self, settings: Settings) -> list[Case]:
-        """Every model x data x level of it."""
+        """Return every model x data x level of it."""
         return cases_of_claim(settings.models, settings.data, self.function.__name__, self.claim, self.property)
 
 
 def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> tuple[Check, ...]:
-    """The checks of `encheck.checks`, then of these installed packages, in the order of their files.
+    """Return the checks of `encheck.checks`, then of these installed packages, in the order of their files.
 
     Checks of the user's own properties depend on the `data`. UsageError for a package whose checks cannot be imported,
     or have existing names.
@@ -200,7 +200,7 @@ def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> t
 
 
 def load_checks_of_file(file: str | Path) -> tuple[Check, ...]:
-    """The checks in a user's Python file, which is executed.
+    """Return the checks in a user's Python file, which is executed.
 
     UsageError if the file cannot be imported or has no check.
     """
@@ -291,7 +291,7 @@ def _parse_expression(text: str, given: str) -> ast.Expression:
 
 
 def _matches(node: ast.expr, is_named: Callable[[str], bool]) -> bool:
-    """Whether a check matches an expression; `is_named` says whether a name belongs to the check."""
+    """Return whether a check matches an expression; `is_named` says whether a name belongs to the check."""
     if isinstance(node, ast.BoolOp):
         every = all if isinstance(node.op, ast.And) else any
         return every(_matches(value, is_named) for value in node.values)

@@ -174,7 +174,7 @@ def _replicate_noise(
     baseline: ModelScores, dimension: int | None, replicates: Mapping[str, ModelScores],
     dimensions: Mapping[str, int | None], primary: str | None = None,
 ) -> Noise | None:  # fmt: skip
-    """The seed noise of replicates; BaselineError if one is not a replicate. `dimension` is the baseline's."""
+    """Return the seed noise of replicates; BaselineError if one is not a replicate. `dimension` is the baseline's."""
     refuse_other_dimension(dimension, {label: dimensions[label] for label in replicates})
     return estimate_seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
 
@@ -201,7 +201,7 @@ def _conclude_gate(
     status: int,
     options: GateOptions,
 ) -> Conclusion:
-    """The conclusion of a gate; a failed check, or data without any measurement, fails the run."""
+    """Return the conclusion of a gate; a failed check, or data without any measurement, fails the run."""
     judged = relative_to_here(unlabelled_search.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.gate_with_texts(weighed, options.inconclusive, shown)
@@ -227,7 +227,8 @@ def _conclude_gate(
 def add_contamination(
     end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
 ) -> Conclusion:
-    """The conclusion with contamination rows: the model against each baseline, else later models against the first.
+    """Return the conclusion with contamination rows: the model against each baseline, else later models against the
+    first.
 
     They exist only if the run was on both sorts of probes. Seed replicates are not candidates.
     """
@@ -251,7 +252,7 @@ def add_contamination(
 
 
 def add_references(end: Conclusion, recorder: Recorder, settings: Settings) -> Conclusion:
-    """The conclusion of a completed run, with contamination rows and reference models."""
+    """Return the conclusion of a completed run, with contamination rows and reference models."""
     if end.status not in ENDED:
         return end
     end = end if recorder.first_look else add_contamination(end, recorder, settings)
@@ -289,7 +290,7 @@ def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator
 
 
 def first_look_lines(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> list[str]:
-    """The lines that a first look of an evaluation shows; log messages do not interrupt them.
+    """Return the lines that a first look of an evaluation shows; log messages do not interrupt them.
 
     `functions` are the checks by their cases' ids.
     """

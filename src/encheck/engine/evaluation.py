@@ -190,7 +190,7 @@ class Evaluation:
     def _restrict_to_look(
         self, look: FirstLookPlan | None, decision: LookDecision, requests: Sequence[Request]
     ) -> Self:
-        """The evaluation of a first look's part of the data, or of no data if there is no part."""
+        """Return the evaluation of a first look's part of the data, or of no data if there is no part."""
         measured = look.requests if look else ()
         both = zip(self.cases, requests, strict=True)
         seen = frozenset(str(case.id) for case, request in both if request in measured)
@@ -211,16 +211,16 @@ class Evaluation:
         return replace(self, parents={label: parent for label, parent in parents.items() if parent})
 
     def is_measured(self, case: Case) -> bool:
-        """Whether the case is measured: always, unless the run stops after a first look."""
+        """Return whether the case is measured: always, unless the run stops after a first look."""
         return self.measured_cases is None or str(case.id) in self.measured_cases
 
     def items(self, case: Case) -> Items:
-        """The items of the case."""
+        """Return the items of the case."""
         return self.bench.items(case.data, case.claim, case.level)
 
     @rare_collection()
     def scores(self, case: Case) -> Scores:
-        """The similarities of the case's items; a failed model is reported before any item is made.
+        """Return the similarities of the case's items; a failed model is reported before any item is made.
 
         The last case's scores are cached, since its check, rows and message use them.
         """
@@ -236,7 +236,7 @@ class Evaluation:
     def make_row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, lines: FloorAndAim | None, reason: str
     ) -> CheckResult:
-        """A row of results.json; adds a note for a figure that names a model."""
+        """Return a row of results.json; adds a note for a figure that names a model."""
         metric = estimate.metric if estimate else "none"
         if estimate and (label := estimate.params.get("label")) is not None:
             metric = f"{estimate.metric}[{label}]"
@@ -260,7 +260,9 @@ class Evaluation:
         )
 
     def _validity(self, case: Case) -> Validity | None:
-        """The validity of the items' generator, if it was read or belongs to a phenomenon; None for written items."""
+        """Return the validity of the items' generator, if it was read or belongs to a phenomenon; None for written
+        items.
+        """
         items = self.bench.cached_items(case.data, case.claim, case.level)
         parts = ItemId(items.all_items[0].id).parts_or_none if items and items.all_items else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
@@ -268,7 +270,7 @@ class Evaluation:
         return relation_validity(parts.relation)
 
     def judge_figure(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
-        """The row of a deciding figure, with its verdict; `declared` are the check's floor and aim.
+        """Return the row of a deciding figure, with its verdict; `declared` are the check's floor and aim.
 
         The user's threshold replaces both, the model's own before the project's. In a table of thresholds,
         `check/level` takes precedence over `check`, and `check` over a key for all of the user's own properties.
@@ -298,14 +300,15 @@ class Evaluation:
         return self.make_row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
 
     def failure_message(self, case: Case, row: CheckResult) -> str:
-        """The terminal's message on a failure: the figure, the worst examples, and the command that shows one."""
+        """Return the terminal's message on a failure: the figure, the worst examples, and the command that shows one.
+        """
         settings = self.settings
         model = model_options(case.model, model_labels(settings.models)[case.model], settings.model_args)
         every, scores = self.items(case).all_items, self.scores(case)
         return failure_message(row, every, scores, model=model, folder=settings.report_dir)
 
     def item_columns(self, case: Case) -> Columns:
-        """The items of a case with their scores, by column."""
+        """Return the items of a case with their scores, by column."""
         items, scores = self.items(case), self.scores(case)
         listed = items.included
         if items.whole:
@@ -313,7 +316,8 @@ class Evaluation:
         return scores.to_item_frame(case.id, listed).to_columns()
 
     def first_look_positions(self, case: Case) -> FirstLookItems | None:
-        """The positions of a first look's items among all items of the case, if a reference was measured on the data.
+        """Return the positions of a first look's items among all items of the case, if a reference was measured on the
+        data.
 
         None for a run on all items.
         """
@@ -328,7 +332,7 @@ class Evaluation:
         return FirstLookItems.of(mine, every)
 
     def parent_scores(self, case: Case) -> Table | None:
-        """The parent model's scores of a case's items: near_score and far_score; None without a parent."""
+        """Return the parent model's scores of a case's items: near_score and far_score; None without a parent."""
         import pyarrow
 
         parent, items = self.parents.get(case.model), self.items(case)
@@ -341,7 +345,8 @@ class Evaluation:
         return pyarrow.table({name: columns[name] for name in PARENT_COLUMNS}, schema=pyarrow.schema(types))
 
     def first_documents(self, case: Case) -> list[tuple[int, str, str]]:
-        """(row, id, text) of the documents that a case's queries rank first, by this model or the baselines; sorted.
+        """Return (row, id, text) of the documents that a case's queries rank first, by this model or the baselines;
+        sorted.
 
         Empty unless a gate shows them, and for items that search no documents.
         """
@@ -356,7 +361,7 @@ class Evaluation:
         return [(row, ids[row], texts[row]) for row in sorted(rows)]
 
     def describe(self) -> ProcessDescription:
-        """The models, data, notes and times of this run, for results.json."""
+        """Return the models, data, notes and times of this run, for results.json."""
         subjects = self.bench.subjects
         return ProcessDescription(
             models=tuple(map(self._describe_model, subjects.values())),
@@ -374,7 +379,7 @@ class Evaluation:
         )
 
     def _selection(self) -> Selection:
-        """The cases that were not selected, and the properties among them that a gate uses.
+        """Return the cases that were not selected, and the properties among them that a gate uses.
 
         In a gate, only properties that the baseline has; if it has none, one property with items in the data.
         """
@@ -389,7 +394,7 @@ class Evaluation:
         return Selection(tuple(sorted(unselected)), tuple(sorted({case.property for case in left_out})))
 
     def _has_items(self, case: Case) -> bool:
-        """Whether the data have items for a case; True if that is unknown."""
+        """Return whether the data have items for a case; True if that is unknown."""
         try:
             return bool(self.whole.items(case.data, case.claim, case.level).all_items)
         except NothingToMeasure:
@@ -398,7 +403,7 @@ class Evaluation:
             return True
 
     def _text_counts(self) -> dict[str, int]:
-        """The number of distinct texts that each property needs, for all models of the run together."""
+        """Return the number of distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in filter(self.is_measured, self.cases):
             items = self.bench.cached_items(case.data, case.claim, case.level)

@@ -102,7 +102,7 @@ class SharedDecision:
         self._path = Path(f"{run}.look") if run else None
 
     def read(self) -> LookDecision | None:
-        """The decision; None before there is one."""
+        """Return the decision; None before there is one."""
         if self._path is None or not self._path.exists():
             return None
         return read_typed(LookDecision, json.loads(self._path.read_text("utf-8")))
@@ -114,7 +114,7 @@ class SharedDecision:
 
 
 def first_look_mode(settings: Settings, *, is_junit: bool) -> Mode:
-    """Whether a run looks first: never if it needs all items; with JUnit or --full it then continues."""
+    """Return whether a run looks first: never if it needs all items; with JUnit or --full it then continues."""
     if settings.save_baseline or settings.engine:
         return ""
     if settings.quick:
@@ -163,12 +163,12 @@ def decide_whether_to_stop(
 
 
 def plan_first_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> FirstLookPlan | None:
-    """The look of a run, equal in all of its workers; nothing is encoded."""
+    """Return the look of a run, equal in all of its workers; nothing is encoded."""
     return largest_affordable_part(bench, _requests_for_look(bench, requests, mode), most=MAX_TEXTS)
 
 
 def _requests_for_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
-    """The requests that a look may use. Models that learn from the run's texts take part only if the run stops.
+    """Return the requests that a look may use. Models that learn from the run's texts take part only if the run stops.
 
     Otherwise a part of the texts would change the model.
     """
@@ -202,7 +202,7 @@ def _encode_and_time(
 
 
 def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: int) -> FirstLookPlan | None:
-    """The largest part for which the headline checks need at most `most` texts of a model; None if nothing fits.
+    """Return the largest part for which the headline checks need at most `most` texts of a model; None if nothing fits.
 
     These texts include the contracts'. Searches are left out, because their figures depend on all documents. Other
     checks that need no further texts are measured too.
@@ -255,7 +255,7 @@ def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: 
 
 
 def _is_mostly_stored(bench: Bench, requests: Sequence[Request]) -> bool:
-    """Whether the store has all models' texts of a few clusters that a look would take last."""
+    """Return whether the store has all models' texts of a few clusters that a look would take last."""
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     last = {
         name: {one for names in _clusters_by_edit(data, bench.seed).values() for one in names[-OUTSIDE:]}
@@ -268,7 +268,7 @@ def _is_mostly_stored(bench: Bench, requests: Sequence[Request]) -> bool:
 
 
 def _contract_items(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items]:
-    """Some items of each contract, evenly spaced over the whole data: one broken text breaks a contract."""
+    """Return some items of each contract, evenly spaced over the whole data: one broken text breaks a contract."""
     found = {}
     for one in requests:
         with suppress(NothingToMeasure, CheckError):
@@ -291,7 +291,7 @@ def headline_requests(requests: Iterable[Request]) -> list[Request]:
 
 
 def _clusters_by_edit(data: Dataset, seed: int) -> dict[str, list[str]]:
-    """The clusters with each kind of written edit, and those without edits, in a seeded order."""
+    """Return the clusters with each kind of written edit, and those without edits, in a seeded order."""
     kinds: dict[str, set[str]] = {"": set()} if data.groups else {"": set(data.universe)}
     for group in data.groups:
         for kind in {one.relation for one in group.variants} | ({"passage"} if group.passage else set()) or {""}:
@@ -302,7 +302,7 @@ def _clusters_by_edit(data: Dataset, seed: int) -> dict[str, list[str]]:
 def _bench_of_clusters(
     bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}
 ) -> Bench:
-    """The bench of these clusters, by data. Names come from all data, so variants equal those of the run.
+    """Return the bench of these clusters, by data. Names come from all data, so variants equal those of the run.
 
     The requests of `given` have these items.
     """
@@ -316,7 +316,7 @@ def _bench_of_clusters(
 
 
 def _clusters_with_items(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:
-    """The clusters in which requests have items, by data."""
+    """Return the clusters in which requests have items, by data."""
     used: dict[str, set[str]] = {name: set() for name in bench.data}
     for _, data, claim, level in requests:
         with suppress(NothingToMeasure, CheckError):
@@ -325,7 +325,7 @@ def _clusters_with_items(bench: Bench, requests: Iterable[Request]) -> dict[str,
 
 
 def _is_measurable_in_part(bench: Bench, request: Request) -> bool:
-    """Whether the request measures something here and is not a search."""
+    """Return whether the request measures something here and is not a search."""
     try:
         return bench.items(*request[1:]).included[0].kind.is_sampled
     except (NothingToMeasure, CheckError):
@@ -333,7 +333,7 @@ def _is_measurable_in_part(bench: Bench, request: Request) -> bool:
 
 
 def _texts_left(look: FirstLookPlan, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, ...]]:
-    """The texts that the store lacks for all requests on the drawn clusters, apart from those of the look."""
+    """Return the texts that the store lacks for all requests on the drawn clusters, apart from those of the look."""
     own, here = look.plan.needs(subject), look.every.needs(subject)
     return missing_from_store(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
 
@@ -373,7 +373,7 @@ def _estimate_remaining_work(
 
 
 def missing_task_texts(subject: Subject, bench: Bench, requests: Iterable[Request]) -> TextAmount:
-    """All texts of downstream tasks that the store lacks: a look never uses a part of a task."""
+    """Return all texts of downstream tasks that the store lacks: a look never uses a part of a task."""
     plan = bench.plan_encoding(one for one in requests if one[2].items is classified)
     lacking = missing_from_store(subject, plan.needs(subject), bench.store)
     return len(lacking), _join_texts(lacking.values())

@@ -69,7 +69,7 @@ def remove_earlier_report(folder: Path) -> None:
 
 
 def report_folder(settings: Settings, folder: str | None, *, started: datetime) -> Path:
-    """The folder of a run: the given one, or a new one, reports/<time>-<first model>."""
+    """Return the folder of a run: the given one, or a new one, reports/<time>-<first model>."""
     if folder:
         return Path(folder)
     stem = f"{started:%Y-%m-%dT%H-%M-%S}-{safe_label(Path(settings.models[0]).name)}"
@@ -87,7 +87,7 @@ def report_folder(settings: Settings, folder: str | None, *, started: datetime) 
 
 
 def relative_to_here(place: Path) -> str:
-    """The path relative to the working directory, if it is inside."""
+    """Return the path relative to the working directory, if it is inside."""
     return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 

@@ -318,7 +318,7 @@ def run_gate(
 
 
 def decidable_purposes(data: Sequence[str], *, has_log: bool) -> list[str]:
-    """The purposes that can be decided with these data, before they are loaded, in order of precedence."""
+    """Return the purposes that can be decided with these data, before they are loaded, in order of precedence."""
     from encheck.datasets.load import is_search_spec, load, may_be_pairs_spec
 
     if any(is_search_spec(one, has_log=has_log) for one in data):
@@ -335,7 +335,7 @@ def decidable_purposes(data: Sequence[str], *, has_log: bool) -> list[str]:
 
 
 def purposes_decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
-    """Whether the data can decide each purpose, in order of precedence."""
+    """Return whether the data can decide each purpose, in order of precedence."""
     from encheck.gating.comparison import is_user_data
 
     own = [one for one in data if is_user_data(one.name)]
@@ -347,7 +347,7 @@ def purposes_decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
 
 
 def decidable_purposes_of_run(results: Results) -> list[str]:
-    """The purposes that can be decided with a run, in order of precedence."""
+    """Return the purposes that can be decided with a run, in order of precedence."""
     from encheck.gating.comparison import is_user_data
     from encheck.gating.purpose import DECIDED_BY
 
@@ -356,7 +356,7 @@ def decidable_purposes_of_run(results: Results) -> list[str]:
 
 
 def add_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
-    """The data and the built-in sentences, if a saved baseline has these too."""
+    """Return the data and the built-in sentences, if a saved baseline has these too."""
     from encheck.datasets.load import data_label
     from encheck.gating.comparison import BUILT_IN
 
@@ -430,7 +430,7 @@ def _measure_and_decide(
 
 
 def select_gate_checks(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
-    """The checks to measure: those that a gate uses, or the `chosen` ones, and always the contracts."""
+    """Return the checks to measure: those that a gate uses, or the `chosen` ones, and always the contracts."""
     from encheck.claims import CONTRACT
     from encheck.gating.pairing import is_used_by_gate
     from encheck.running.resources import checks_with_thresholds
@@ -470,7 +470,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
 
 
 def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Baseline:
-    """The baseline of the old model; NothingToCompare if nothing was measured for it."""
+    """Return the baseline of the old model; NothingToCompare if nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
     from encheck.gating.comparison import run_scores
@@ -487,7 +487,8 @@ def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Ba
 def _decide_from_run(
     results: Results, label: str, how: GateOptions, place: Path | None, *, command: str
 ) -> FinishedGate:
-    """The decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete."""
+    """Return the decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete.
+    """
     from encheck.engine.recorder import Conclusion
     from encheck.gating.comparison import gate_against_baseline
     from encheck.options import refuse_unwritable_folder
@@ -516,7 +517,7 @@ def _decide_from_run(
 
 
 def _load_baseline(old: object) -> Baseline | None:
-    """The baseline in this folder, or that of the run's only model; None for a model."""
+    """Return the baseline in this folder, or that of the run's only model; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
     from encheck.gating.baseline import read_baseline as read_baseline
     from encheck.gating.comparison import run_scores
@@ -532,7 +533,7 @@ def _load_baseline(old: object) -> Baseline | None:
 
 
 def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
-    """The shipped scores of the default model on the embedded probes.
+    """Return the shipped scores of the default model on the embedded probes.
 
     None for a different model, different settings, or different data.
     """
@@ -559,7 +560,7 @@ def _expand_path(given: str | Path) -> Path:
 
 
 def _run_or_baseline_folder(given: object) -> Path | None:
-    """The folder of a run or of a baseline, complete or not; None for a model, and for a known model's name."""
+    """Return the folder of a run or of a baseline, complete or not; None for a model, and for a known model's name."""
     from encheck.encoders.models_file import known_models
     from encheck.gating.baseline import SUMMARY
     from encheck.options import Settings, project_table
@@ -576,7 +577,7 @@ def _run_or_baseline_folder(given: object) -> Path | None:
 
 
 def _read_single_model_run(given: object) -> tuple[Results, str] | None:
-    """The run in this folder and its only model; None for a model. UsageError if it has several."""
+    """Return the run in this folder and its only model; None for a model. UsageError if it has several."""
     folder = _run_or_baseline_folder(given)
     if folder is None:
         return None

@@ -82,7 +82,7 @@ def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -
 def _index_vectors(
     subject: Subject, search: IndexSearch, store: Store, *, are_wanted: bool = False
 ) -> IndexVectors | None:
-    """A model's vectors of the documents and queries; None without documents."""
+    """Return a model's vectors of the documents and queries; None without documents."""
     assert isinstance(subject.model, Encoder)
     documents = _role_vectors(subject, search.documents, "document", store, are_wanted=are_wanted)
     if documents is None:
@@ -94,7 +94,7 @@ def _index_vectors(
 def _role_vectors(
     subject: Subject, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool
 ) -> Vectors | None:
-    """The vectors of texts in a role, from the run or a file; otherwise, if they `are_wanted`, encoded now."""
+    """Return the vectors of texts in a role, from the run or a file; otherwise, if they `are_wanted`, encoded now."""
     known, model = subject.roles.get(role), subject.model
     if known and all(text in known.rows for text in texts):
         return known.vectors_of(texts)
@@ -106,7 +106,7 @@ def _role_vectors(
 
 
 def _vector_sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
-    """All vectors of a model, for the comparison with another model."""
+    """Return all vectors of a model, for the comparison with another model."""
     roles: dict[TextRole, RoleVectors] = {
         "document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)
     }

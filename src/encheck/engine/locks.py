@@ -67,16 +67,16 @@ class Locks:
             yield self._hold(self._path(device), f"encodes on {device}")
 
     def locks_if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
-        """The locks of the model's devices; each returns False if another process has it."""
+        """Yield the locks of the model's devices; each returns False if another process has it."""
         for device in device_names(model_devices(model)):
             yield self._hold(self._path(device))
 
     def run_lock_if_free(self) -> AbstractContextManager[bool]:
-        """The lock of the run; it returns False if another worker has it."""
+        """Return the lock of the run; it returns False if another worker has it."""
         return nullcontext(True) if self._run is None else self._hold(self._run)
 
     def lock_for_parsing(self) -> AbstractContextManager[object]:
-        """The lock for parsing: other processes wait, then find the parses in the store."""
+        """Return the lock for parsing: other processes wait, then find the parses in the store."""
         return self._hold(self._path("parse"), "parses for the same store")
 
     def _path(self, what: str) -> str:
@@ -122,7 +122,7 @@ class Locks:
 
 
 def device_names(devices: tuple[str, ...]) -> list[str]:
-    """The machine's names of the devices, sorted, so that processes do not deadlock.
+    """Return the machine's names of the devices, sorted, so that processes do not deadlock.
 
     >>> device_names(("cuda", "cpu", "cuda:0"))
     ['cpu', 'cuda:0']

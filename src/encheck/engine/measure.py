@@ -88,7 +88,7 @@ class Judgement:
             raise KnownFailureError(row)
 
     def _settings_for(self, function: Callable[..., object]) -> dict[str, Any]:
-        """The settings of the run that this function takes by name."""
+        """Return the settings of the run that this function takes by name."""
         wanted = inspect.signature(getattr(function, "estimate", function)).parameters
         return {name: getattr(self.evaluation.settings, name) for name in SETTINGS if name in wanted}
 
@@ -107,7 +107,7 @@ class Judgement:
             self.rows.append(self.evaluation.make_row(self.case, None, verdict, None, reason))
 
     def outcome(self, function: Callable[..., object]) -> CaseOutcome:
-        """The outcome of this case, for the run's results."""
+        """Return the outcome of this case, for the run's results."""
         from encheck.engine.measured import CaseOutcome
         from encheck.scoring.run_items import item_table
 
@@ -150,7 +150,7 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
 
 
 def message_never_judged(check: str) -> str:
-    """The error message for a check that ended without a judgement."""
+    """Return the error message for a check that ended without a judgement."""
     return (
         f"{check} ended without calling judge, so it tests nothing. Remedy: end it with judge(), and declare "
         f"metric= and aim= in @claim"

@@ -101,7 +101,7 @@ class ProcessDescription:
         return restore_typed(cls, json.loads(text))
 
     def select_models(self, models: Collection[str]) -> Self:
-        """The description of these models alone."""
+        """Return the description of these models alone."""
         calibrated = [{m: scale for m, scale in one.calibration.items() if m in models} for one in self.data]
         return replace(
             self,

@@ -58,7 +58,7 @@ class Conclusion:
 
 
 def result_row(result: CheckResult) -> Result:
-    """A row of results.json; numbers that could not be computed are None."""
+    """Return a row of results.json; numbers that could not be computed are None."""
     from encheck.run_file import Result, SurfaceFigure
 
     def interval(one: Estimate | None) -> tuple[float | None, float | None, float | None]:
@@ -152,7 +152,7 @@ class Recorder:
         self.selected |= set(map(_check_of_test_id, ids))
 
     def select_models(self, models: Collection[str]) -> Recorder:
-        """The part of these models, by their labels, as in a run of only these."""
+        """Return the part of these models, by their labels, as in a run of only these."""
         part = copy.copy(self)
         part.rows = {name: row for name, row in self.rows.items() if row.model in models}
         cases = {str(row.case) for row in part.rows.values()}
@@ -214,7 +214,7 @@ class Recorder:
         }
 
     def parent_of(self, model: str) -> ParentScales | None:
-        """The measured parent of this model, or None."""
+        """Return the measured parent of this model, or None."""
         parents = [described.parents[model] for described in self.described if model in described.parents]
         scales = {name: scale for one in parents for name, scale in one.scales.items()}
         return replace(parents[0], scales=scales) if parents else None
@@ -227,7 +227,7 @@ class Recorder:
         return VectorSample.unpack(packed) if packed else None
 
     def document_lengths(self, model: str) -> DocumentLengths | None:
-        """The lengths of the user's documents by this model's tokenizer; None without documents or a gate."""
+        """Return the lengths of the user's documents by this model's tokenizer; None without documents or a gate."""
         return next((one.documents[model] for one in self.described if model in one.documents), None)
 
     @property
@@ -308,7 +308,7 @@ class Recorder:
         )
 
     def _data_entries(self) -> tuple[DataEntry, ...]:
-        """The data sets by name, with the calibrations from all processes."""
+        """Return the data sets by name, with the calibrations from all processes."""
         merged: dict[str, DataEntry] = {}
         for entry in (entry for described in self.described for entry in described.data):
             known = merged.setdefault(entry.name, entry)

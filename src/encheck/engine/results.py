@@ -52,7 +52,7 @@ class Results:
         return "\n".join([self._summary_line, *table([HEADING, *map(_row_cells, self._measured_rows)])])
 
     def _repr_html_(self) -> str:
-        """The same summary for a notebook."""
+        """Return the same summary for a notebook."""
         head, *rows = [
             "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
             for cells, tag in [(HEADING, "th"), *((_row_cells(row), "td") for row in self._measured_rows)]
@@ -71,7 +71,7 @@ class Results:
         return sorted((row for row in self.judged if row.verdict != "skipped"), key=lambda row: row.property)
 
     def to_arrow(self) -> Any:
-        """The items as a `pyarrow.Table` with one row per item of a check. Not for training.
+        """Return the items as a `pyarrow.Table` with one row per item of a check. Not for training.
 
         Among its columns are model, property, check, data, level, item, cluster, split, both texts with their scores
         (similarities as the model gives them), and `won`: 1, 0, 0.5 for a tie, null if an item does not compare two
@@ -80,14 +80,14 @@ class Results:
         return items_with_outcomes(self.raw, self.items)
 
     def to_frame(self) -> Any:
-        """The items as a pandas DataFrame; UsageError if pandas is not installed. Not for training."""
+        """Return the items as a pandas DataFrame; UsageError if pandas is not installed. Not for training."""
         try:
             return self.to_arrow().to_pandas()
         except ImportError as error:
             raise UsageError("to_frame() needs pandas. Remedy: pip install pandas, or use to_arrow()") from error
 
     def failures(self) -> Any:
-        """The lost and tied items, as a `pyarrow.Table`. Not for training.
+        """Return the lost and tied items, as a `pyarrow.Table`. Not for training.
 
         First come those whose far text scored highest above the near one, on the model's own scale.
         """
@@ -117,7 +117,7 @@ class Results:
 
 
 def _row_cells(row: Result) -> tuple[str, ...]:
-    """The row in the columns of `HEADING`."""
+    """Return the row in the columns of `HEADING`."""
     ends = "" if row.low is None or row.high is None else f"[{row.low:.3f}, {row.high:.3f}]"
     figure = "" if row.value is None else f"{row.value:.3f} {ends}".rstrip()
     return row.property, row.check, row.model, row.data, row.level, figure, str(row.verdict).replace("_", " ")

@@ -94,13 +94,13 @@ def run(
 
 @contextmanager
 def temporary_store_option(options: Mapping[str, OptionValue]) -> Iterator[dict[str, str]]:
-    """The option `store` for a run with `no_store`: a temporary file that exists during the block."""
+    """Return the option `store` for a run with `no_store`: a temporary file that exists during the block."""
     with Scratch() as scratch:
         yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
 
 
 def name_models(given: object, *, is_each_once: bool = True) -> tuple[list[str], dict[str, Model]]:
-    """The names of these models in settings, and the models in memory by name; TypeError for other objects."""
+    """Return the names of these models in settings, and the models in memory by name; TypeError for other objects."""
     from encheck.running.labels import OBJECT
 
     is_one = not isinstance(given, list | tuple)

@@ -16,7 +16,7 @@ from encheck.shrinking.shrink import ShrinkResult, make_triplet_remaker, shrink_
 
 
 def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
-    """A function that shrinks a row of items.parquet for this model; `seed` is that of the row's run.
+    """Return a function that shrinks a row of items.parquet for this model; `seed` is that of the row's run.
 
     UsageError for a model that cannot take new texts.
     """
@@ -42,12 +42,12 @@ def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shr
 
 
 def find_shipped_claim(check: str) -> Claim | None:
-    """The claim of the packaged check of this name, as in the ids of cases; None if unknown."""
+    """Return the claim of the packaged check of this name, as in the ids of cases; None if unknown."""
     return next((claim for function, claim in shipped_checks() if function.__name__ == f"test_{check}"), None)
 
 
 def level_of_case(case: str, claim: Claim) -> int | str | None:
-    """The claim's level of a case, from the end of its name.
+    """Return the claim's level of a case, from the end of its name.
 
     The level in an item's id is the generator's, which may differ: all kinds of noise have level 1.
     """

@@ -38,7 +38,7 @@ Builder = Callable[[Dataset, int | str, VariantMaker], Items]
 
 
 def against_paraphrase(far: Generator) -> Builder:
-    """Triplets (source, paraphrase, variant), as in criteria 3 and 4."""
+    """Return triplets (source, paraphrase, variant), as in criteria 3 and 4."""
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         refuse_without_paraphrase(dataset)
@@ -51,7 +51,7 @@ def against_paraphrase(far: Generator) -> Builder:
 
 
 def contrast(near: Generator, far: Generator) -> Builder:
-    """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
+    """Return triplets (source, near variant, far variant) of one sentence: a controlled contrast.
 
     The level is the far variant's; the near one has level 1.
     """
@@ -68,7 +68,7 @@ def contrast(near: Generator, far: Generator) -> Builder:
 
 
 def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
-    """Triplets (source, noise, noise with a different meaning): the level is the noise's, or names its kind."""
+    """Return triplets (source, noise, noise with a different meaning): the level is the noise's, or names its kind."""
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         groups = dataset.groups
@@ -82,7 +82,7 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
 
 
 def edited(generator: Generator) -> Builder:
-    """Pairs (source, variant), as in criterion 2."""
+    """Return pairs (source, variant), as in criterion 2."""
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         found = maker.variants(dataset.groups, generator, level=int(level))
@@ -92,7 +92,7 @@ def edited(generator: Generator) -> Builder:
 
 
 def in_passages(phenomena: Sequence[str]) -> Builder:
-    """Triplets of the groups that have a passage: source, kept and changed edit of one phenomenon, inside it.
+    """Return triplets of the groups that have a passage: source, kept and changed edit of one phenomenon, inside it.
 
     The level is the number of sentences. The hash of the sentence chooses one of its phenomena, so that all are used
     equally; a group without any gives its antonym and its synonym.
@@ -105,14 +105,14 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
 
 
 def labelled_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """Paraphrases and the data's own negatives, as in criterion 1."""
+    """Return paraphrases and the data's own negatives, as in criterion 1."""
     if dataset.whole:
         return dataset.whole.classification_items()
     return _positives_and_negatives(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
 def against_random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
-    """Paraphrases and random cross-topic pairs, as in criterion 1's alternative setup."""
+    """Return paraphrases and random cross-topic pairs, as in criterion 1's alternative setup."""
     negative = dataset.draw_random_pairs(seed=maker.seed, purpose="random-negatives")
     if dataset.whole:
         return dataset.whole.classification_items(negative)
@@ -133,7 +133,7 @@ def refuse_small_class(name: str, sizes: Mapping[str, int]) -> None:
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """Labelled pairs of the test part in both orders, for prediction consistency.
+    """Return labelled pairs of the test part in both orders, for prediction consistency.
 
     All pairs if the data have no test part. Identical sentences, which have only one order, are excluded. A threshold
     is chosen on the validation part's pairs.
@@ -166,7 +166,7 @@ def refuse_one_label(name: str, labels: Set[int]) -> None:
 
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """Pairs with a graded similarity, for correlations; of the test part if there is one."""
+    """Return pairs with a graded similarity, for correlations; of the test part if there is one."""
     if dataset.whole:
         return dataset.whole.graded_items()
     graded = [p for p in dataset.pairs if p.score is not None]
@@ -191,7 +191,7 @@ Outcome = Item | str
 
 
 def collect_items(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
-    """The items that were made, numbered, and the counted reasons for sentences without an item."""
+    """Return the items that were made, numbered, and the counted reasons for sentences without an item."""
     kept: list[Item] = []
     excluded: Counter[str] = Counter()
     for outcome in outcomes:
@@ -292,7 +292,7 @@ class OwnProperty:
     name: str = ""
 
     def __call__(self, dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-        """The items; NothingToMeasure if the data lack the property."""
+        """Return the items; NothingToMeasure if the data lack the property."""
         if not dataset.properties.get(self.name):
             raise NothingToMeasure(
                 f"{dataset.name} has nothing of the property {self.name!r}: see --data={self.kind}:FILE",
@@ -305,7 +305,8 @@ DEVELOPMENT = "validation"
 
 
 def classified(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
-    """The texts of the task that the level names: its test part with the rest for training, or all texts in folds.
+    """Return the texts of the task that the level names: its test part with the rest for training, or all texts in
+    folds.
 
     NothingToMeasure if the data lack the task, or if a sample leaves a class too small for the folds.
     """
@@ -338,7 +339,7 @@ def classified(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Item
 
 
 def crossed(phenomenon: str) -> Builder:
-    """Crossed groups of one phenomenon (docs/method/probes.md).
+    """Return crossed groups of one phenomenon (docs/method/probes.md).
 
     For text without written edits, they are generated if there are generators for all three texts.
     """
@@ -353,7 +354,7 @@ def crossed(phenomenon: str) -> Builder:
 
 
 def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: VariantMaker) -> Iterator[Group | str]:
-    """The groups with their written or generated edits, or the reason why a group has none."""
+    """Yield the groups with their written or generated edits, or the reason why a group has none."""
     bare = [group for group in groups if not group.variants]
     if phenomenon not in all_phenomena() or not bare:
         yield from groups
@@ -371,7 +372,8 @@ def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: Var
 
 
 def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
-    """The sides of a group: that of the sentence, and that of the second sentence, with the texts' roles exchanged.
+    """Return the sides of a group: that of the sentence, and that of the second sentence, with the texts' roles
+    exchanged.
 
     A scorer that uses the two texts alone, such as their length or words, wins one side and loses the other. The
     surface distance from the sentences may favour the same text on both sides, unless the sentences look alike. No

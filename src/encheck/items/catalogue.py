@@ -24,7 +24,7 @@ GeneratorLevels = tuple[Generator, tuple[int, ...]]  # a generator and its level
 
 
 def _listed_generators() -> tuple[GeneratorLevels, ...]:
-    """The package's generators to list, sorted by name."""
+    """Return the package's generators to list, sorted by name."""
     plain = [
         *all_generators().values(),
         *(side for one in all_phenomena().values() for side in one.generators_from_text.values()),
@@ -69,7 +69,8 @@ class VariantListing:
 
 
 def choose_generators(names: Sequence[str]) -> tuple[GeneratorLevels, ...]:
-    """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others."""
+    """Return generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others.
+    """
     ours = {listing_name(generator): (generator, levels) for generator, levels in WORKS}
     found: dict[str, GeneratorLevels] = {}
     for name in dict.fromkeys(names):
@@ -82,7 +83,7 @@ def choose_generators(names: Sequence[str]) -> tuple[GeneratorLevels, ...]:
 
 
 def _import_own_generator(name: str, ours: Collection[str]) -> Generator:
-    """The user's generator of this name."""
+    """Return the user's generator of this name."""
     if option := OF_MODELS.get(name):
         raise UsageError(f"--generator={name} cannot be chosen: give {option}, and leave --generator out")
     if not own.NAME.fullmatch(name):
@@ -101,7 +102,7 @@ def _import_own_generator(name: str, ours: Collection[str]) -> Generator:
 def list_variants(
     dataset: Dataset, maker: VariantMaker, *, works: Sequence[GeneratorLevels] = (), keep: int | None = None
 ) -> list[VariantListing]:
-    """The listings of these generators and levels on this data set, or of all generators if none is named.
+    """Return the listings of these generators and levels on this data set, or of all generators if none is named.
 
     Only the first `keep` variants of each are kept. Then texts are processed in batches, and memory does not grow with
     their number.
@@ -129,7 +130,7 @@ def list_variants_of_stream(
     keep: int | None = None,
     surveyed: Sequence[Group] = (),
 ) -> list[VariantListing]:
-    """The listings for a stream of texts, without generators that need models.
+    """Return the listings for a stream of texts, without generators that need models.
 
     The names in the data are taken from the first texts, or from `surveyed`.
     """

@@ -41,7 +41,7 @@ Floats = NDArray[np.float32]
 
 
 def unusual_tag_counter(maker: VariantMaker, texts: Iterable[str]) -> UnusualShare:
-    """A function that gives the share of unusual pairs of neighbouring tags in a sequence of tags.
+    """Return a function that gives the share of unusual pairs of neighbouring tags in a sequence of tags.
 
     Usual pairs are counted in `texts`, which should be sentences written by people.
     """
@@ -72,7 +72,7 @@ class Surprisal:
         return f"{self.model.fingerprint}/surprisal-1"
 
     def __call__(self, texts: Sequence[str]) -> Floats:
-        """Bits per token of each text, shape [n], from the store if available.
+        """Return bits per token of each text, shape [n], from the store if available.
 
         NaN for a text without tokens, or for one that is too long for the model.
         """
@@ -104,7 +104,7 @@ class Surprisal:
         return dict(zip(texts, bits.tolist(), strict=True))
 
     def _token_ids(self, text: str) -> list[int]:
-        """The tokens of a text after a start token, so that the first word also has a context."""
+        """Return the tokens of a text after a start token, so that the first word also has a context."""
         tokenizer = self.model.tokenizer
         row: list[int] = tokenizer(text, verbose=False)["input_ids"]
         begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
@@ -130,7 +130,7 @@ Sources = Callable[[Sequence[Group], VariantMaker], Sequence[Variant | str]]  # 
 
 
 def swap_chains(sources: Sources | None = None) -> Builder:
-    """Chains of the paraphrase after zero, one, two and three swaps; the level is pivot=a or pivot=b.
+    """Return chains of the paraphrase after zero, one, two and three swaps; the level is pivot=a or pivot=b.
 
     If the data have a test part, it is used; thresholds come from the validation part's labelled pairs. `sources`
     gives other sentences to compare the paraphrases with: rewrites or back-translations.
@@ -157,12 +157,12 @@ def swap_chains(sources: Sources | None = None) -> Builder:
 
 
 def exchange_sides(group: Group) -> Group:
-    """The group with sentence and paraphrase exchanged, so that the paraphrase gets the swaps."""
+    """Return the group with sentence and paraphrase exchanged, so that the paraphrase gets the swaps."""
     return replace(group, source=group.paraphrase, paraphrase=group.source)
 
 
 def parse_pivot(level: int | str) -> Pivot:
-    """The pivot that a level names; UsageError for anything else.
+    """Return the pivot that a level names; UsageError for anything else.
 
     >>> parse_pivot("pivot=a")
     'a'
@@ -173,14 +173,15 @@ def parse_pivot(level: int | str) -> Pivot:
 
 
 def groups_of_test_part(groups: Sequence[Group]) -> list[Group | str]:
-    """The groups of the test part, with a reason for each other group; all groups if the data have no test part."""
+    """Return the groups of the test part, with a reason for each other group; all groups if the data have no test part.
+    """
     if not any(group.split in TEST for group in groups):
         return list(groups)
     return [group if group.split in TEST else "not in the test part" for group in groups]
 
 
 def _replace_sources(groups: Sequence[Group | str], sources: Sources, maker: VariantMaker) -> list[Group | str]:
-    """The groups with their sentence replaced, or a reason."""
+    """Return the groups with their sentence replaced, or a reason."""
     found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
     stated = list[Group | str]()
     for group in groups:
@@ -193,7 +194,7 @@ def _replace_sources(groups: Sequence[Group | str], sources: Sources, maker: Var
 
 
 def rewrite_sources(groups: Sequence[Group], maker: VariantMaker) -> list[Variant | str]:
-    """Each sentence in other words: back-translated if there are translators, else the written rewrite."""
+    """Return each sentence in other words: back-translated if there are translators, else the written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]
@@ -226,7 +227,7 @@ def _swap_chain_item(
 
 
 def _add_surprisal(made: list[Chain | str], maker: VariantMaker) -> list[Chain | str]:
-    """The chains with each text's surprisal, if the run has a language model."""
+    """Return the chains with each text's surprisal, if the run has a language model."""
     if maker.writers.surprisal is None:
         return made
     texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]
@@ -238,7 +239,8 @@ def _add_surprisal(made: list[Chain | str], maker: VariantMaker) -> list[Chain |
 
 
 def continuation_chains(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
-    """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each with the paraphrase (Figure 1).
+    """Return chains of the sentence that goes on for 5, 10 ... words (at most `level`), each with the paraphrase
+    (Figure 1).
 
     A continuation that ends earlier, or has no clause end at a cut, gives a shorter chain, with at least one member.
     """
@@ -253,7 +255,7 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: VariantMaker)
 
 
 def add_continuations(groups: Sequence[Group], maker: VariantMaker) -> list[Group]:
-    """The groups with the language model's continuations, if there is one."""
+    """Return the groups with the language model's continuations, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)
     texts = maker.writers.continuations(

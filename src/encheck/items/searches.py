@@ -84,7 +84,7 @@ MAX_PASSAGES = 4  # passages with a number, per query, from its right documents
 
 
 def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iterator[Contrast | str]:
-    """Contrasts of each query and its right document with both under a different number, or why there is none.
+    """Yield contrasts of each query and its right document with both under a different number, or why there is none.
 
     At most `MAX_TEXT_GROUPS` queries, by their hash.
     """
@@ -248,7 +248,7 @@ def _refuse_labelled_search(dataset: Dataset) -> None:
 
 
 def random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
-    """The random pairs that calibrate on this data; empty for a search with labels, which has its own checks."""
+    """Return the random pairs that calibrate on this data; empty for a search with labels, which has its own checks."""
     _refuse_labelled_search(dataset)
     found = dataset.draw_random_pairs(seed=maker.seed)
     if len(found) < 2:
@@ -258,7 +258,7 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> It
 
 
 def repeated(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """A few texts of different clusters, to be encoded a second time; empty for a search with labels."""
+    """Return a few texts of different clusters, to be encoded a second time; empty for a search with labels."""
     _refuse_labelled_search(dataset)
     first: dict[str, str] = {}  # text of each cluster, in the order of hashes
     for cluster, text in _texts_by_cluster(dataset):
@@ -272,7 +272,8 @@ def repeated(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items
 
 
 def cut(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """The longest texts of the data, each paired with itself without its last three words, which truncation hides.
+    """Return the longest texts of the data, each paired with itself without its last three words, which truncation
+    hides.
 
     Empty for a search with labels, since its documents may be longer than a model reads.
     """

@@ -54,7 +54,7 @@ class VariantMaker:
     wholes: Mapping[str, Sequence[Group]] = field(default_factory=dict)
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
-        """The variant of each group, or the reason why it has none."""
+        """Return the variant of each group, or the reason why it has none."""
         self.survey_names(groups, generator)
         known = self._made.setdefault((generator, level), {})
         keys = [(group.id, group.source) for group in groups]
@@ -66,7 +66,7 @@ class VariantMaker:
     def stream_variants(
         self, groups: Iterable[Group], generator: Generator, *, level: int = 1
     ) -> Iterator[tuple[Group, Outcome]]:
-        """(group, variant or reason) one after the other, in little memory, because results are not cached."""
+        """Yield (group, variant or reason) one after the other, in little memory, because results are not cached."""
         rest, is_first = iter(groups), True
         while chunk := list(islice(rest, CHUNK)):
             if is_first:
@@ -76,7 +76,8 @@ class VariantMaker:
             self.english.clear_memory()
 
     def make_uncached(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
-        """The result of `variants` without caching, after a `survey_names`; for groups that are used only once."""
+        """Return the result of `variants` without caching, after a `survey_names`; for groups that are used only once.
+        """
         return self._run_in_chunks(groups, generator, level)
 
     def survey_names(self, groups: Sequence[Group], generator: Generator) -> None:
@@ -128,8 +129,8 @@ class VariantMaker:
 
 
 def make_variant(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
-    """One variant, or the reason why there is none. Its random numbers depend only on (seed, generator, sentence) and
-    on names that are taken from the data (`Maker.survey_names`).
+    """Return one variant, or the reason why there is none. Its random numbers depend only on (seed, generator,
+    sentence) and on names that are taken from the data (`Maker.survey_names`).
 
     A variant that equals its sentence gives a reason, unless it is from a published recipe, which counts it.
     CheckError names the generator and the sentence if it raises, or returns anything but a variant or a reason.
@@ -159,7 +160,7 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
 
 
 def _variant_fault(found: object, source: str) -> str:
-    """The fault of a generator's result; empty if valid."""
+    """Return the fault of a generator's result; empty if valid."""
     if not isinstance(found, Variant) or not isinstance(found.text, str):
         return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
     if not found.text.strip():
@@ -170,7 +171,7 @@ def _variant_fault(found: object, source: str) -> str:
 
 
 def _generator_in_words(generator: Generator) -> str:
-    """The generator and its place in the code, for messages."""
+    """Return the generator and its place in the code, for messages."""
     code = getattr(as_named_generator(generator).function, "__code__", None)
     where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
     return f"the generator {listing_name(generator)}{where}"
@@ -223,7 +224,8 @@ def refuse_unread_variants(
 
 
 def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
-    """The (relation, level) of written variants that these claims read; None if one of them reads all variants."""
+    """Return the (relation, level) of written variants that these claims read; None if one of them reads all variants.
+    """
     asked = _RequestedVariants()
     for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
         for has_all in (False, True):  # some ask for a variant only if another one exists, or does not
@@ -246,7 +248,7 @@ class _RecordingMaker(VariantMaker):
 
 
 def _recording_data(asked: _RequestedVariants, *, has_all: bool) -> Dataset:
-    """A data set with one group that records the requested variants, and has all of them or none."""
+    """Return a data set with one group that records the requested variants, and has all of them or none."""
 
     class Some(Variant):
         """A variant; reading its relation means that the builder goes through all variants."""

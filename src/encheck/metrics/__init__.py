@@ -62,7 +62,7 @@ _METRICS: dict[str, Metric[...]] = {
 
 
 def find_metric(name: str) -> Metric[...]:
-    """The metric of this name, also on the calibrated scale; UsageError if encheck has no such metric.
+    """Return the metric of this name, also on the calibrated scale; UsageError if encheck has no such metric.
 
     >>> find_metric("margin_rate_calibrated").label
     'share won'

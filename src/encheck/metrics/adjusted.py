@@ -49,7 +49,7 @@ class Stratum:
 
 @metric(chance=0.5, label="adjusted share won", whole="its weights are those of a whole set")
 def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share won under weights that balance every surface difference about zero; a tie counts as one half.
+    """Return the share won under weights that balance every surface difference about zero; a tie counts as one half.
 
     The interval resamples clusters with fixed weights, and is widened by the remaining imbalance. `clusters` is their
     effective number under the weights (Kish). The params have the strata. Instead of an estimate, `missing` has the
@@ -75,7 +75,8 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 def meaning_in_words(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyType({})) -> str:
-    """Whether an adjusted rate shows that meaning is detected: its whole interval is above one half and each rival.
+    """Return whether an adjusted rate shows that meaning is detected: its whole interval is above one half and each
+    rival.
 
     `rivals` are the rates, under the same weights, of scorers that use features that the weights do not balance. A
     rival counts if its own interval is above one half; the best one is named.
@@ -90,7 +91,7 @@ def meaning_in_words(estimate: Estimate, rivals: Mapping[str, Estimate] = Mappin
 
 
 def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:
-    """The weighted rate; its interval is widened by the remaining imbalance."""
+    """Return the weighted rate; its interval is widened by the remaining imbalance."""
     value = float(weights @ wins / weights.sum())
     totals = scores.resampler.replicate_totals(np.column_stack([weights * (wins - value), weights]))
     estimate = estimate_from_replicates("adjusted_rate", scores, value, safe_ratio(totals[:, 0], totals[:, 1]) + value)
@@ -100,7 +101,9 @@ def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack
 
 
 def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
-    """The difference with too few clusters on its smaller side, as a message; empty if every difference has enough."""
+    """Return the difference with too few clusters on its smaller side, as a message; empty if every difference has
+    enough.
+    """
     for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.select(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
@@ -112,7 +115,8 @@ def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
 
 
 def imbalance_message(surface_differences: Floats, weights: Floats) -> str:
-    """The difference that no weights balance, as a message; empty if all are balanced or there are no weights."""
+    """Return the difference that no weights balance, as a message; empty if all are balanced or there are no weights.
+    """
     left = weighted_imbalance(surface_differences, weights)
     worst = int(np.argmax(np.nan_to_num(left)))
     if not left[worst] > UNBALANCED:
@@ -126,7 +130,7 @@ def imbalance_message(surface_differences: Floats, weights: Floats) -> str:
 def rates_by_stratum(
     scores: MarginScores, wins: Floats, surface_differences: Floats, weights: Floats
 ) -> Iterator[Stratum]:
-    """The rate of each stratum that has triplets."""
+    """Yield the rate of each stratum that has triplets."""
     sides = np.sign(surface_differences[:, EDIT_DISTANCE_COLUMN])
     for side, name in STRATA.items():
         chosen = np.flatnonzero(sides == side)

@@ -51,7 +51,7 @@ class Metric(Generic[P]):
     sides: bool = False
 
     def __call__(self, scores: Any, /, *args: P.args, **options: P.kwargs) -> Estimate:
-        """The aggregate over these scores, with its 95% interval."""
+        """Return the aggregate over these scores, with its 95% interval."""
         return self.estimate(scores, *args, **options)
 
     @property
@@ -72,13 +72,13 @@ class Metric(Generic[P]):
         return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
     def item_values(self, table: CaseScores, scale: Scale) -> Floats:
-        """Each item's value; shape [n], or [chains] for the unit "chain". Not for metrics of a whole set."""
+        """Return each item's value; shape [n], or [chains] for the unit "chain". Not for metrics of a whole set."""
         assert self.values is not None
         result = self.values(table, scale)
         return result if self.contrast is None else self.contrast(table, result)
 
     def value_rows(self, table: CaseScores) -> CaseScores:
-        """The table with a row for each entry of `values`; a chain has the row of its first member."""
+        """Return the table with a row for each entry of `values`; a chain has the row of its first member."""
         return table if self.unit == "item" else table.select(np.array([rows[0] for rows in table.chain_rows], np.intp))
 
 
@@ -98,7 +98,7 @@ def with_surface_figures(
 
 
 def on_calibrated_scale(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A function of scores, applied on the scale where 0 is a random pair and 1 is identical text."""
+    """Return a function of scores, applied on the scale where 0 is a random pair and 1 is identical text."""
 
     @wraps(function)
     def on_the_scale(scores: Any, /, *args: P.args, **options: P.kwargs) -> R:
@@ -126,7 +126,7 @@ def metric(
 def estimate_from_replicates(
     name: str, scores: Any, value: float, replicates: Floats, *, among: NDArray[np.bool_] | None = None, **more: Any
 ) -> Estimate:
-    """The estimate of a figure over these scores, with the interval of the replicates, shape [replicates].
+    """Return the estimate of a figure over these scores, with the interval of the replicates, shape [replicates].
 
     `among` marks the items that it is based on, shape [n]; default: all.
     """
@@ -137,8 +137,8 @@ def estimate_from_replicates(
 
 
 def estimate_share(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
-    """The estimate of a mean of values from 0 to 1, shape [n], of the items of `draws`. The interval accounts for what
-    items share. If no interval is reliable, it is 0 to 1, and the params have the reason.
+    """Return the estimate of a mean of values from 0 to 1, shape [n], of the items of `draws`. The interval accounts
+    for what items share. If no interval is reliable, it is 0 to 1, and the params have the reason.
     """
     low, high = (float(end[0]) for end in draws.share_interval(values))
     estimate = Estimate(name, float(values.mean()), low, high, len(values), draws.clusters, **more)
@@ -146,13 +146,13 @@ def estimate_share(name: str, draws: Resampler, values: Floats, **more: Any) -> 
 
 
 def _withhold_unreliable_interval(estimate: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
-    """The estimate with these ends and the reason, if its items share too much for a reliable interval."""
+    """Return the estimate with these ends and the reason, if its items share too much for a reliable interval."""
     why = draws.sharing.why_no_interval
     return replace(estimate, low=low, high=high, params={**estimate.params, "withheld": why}) if why else estimate
 
 
 def widen_near_0_and_1(estimate: Estimate) -> Estimate:
-    """The estimate of a share; near 0 or 1, its interval is no narrower than Clopper-Pearson's."""
+    """Return the estimate of a share; near 0 or 1, its interval is no narrower than Clopper-Pearson's."""
     low, high = widen_share_interval(
         estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters
     )
@@ -160,17 +160,17 @@ def widen_near_0_and_1(estimate: Estimate) -> Estimate:
 
 
 def near_scores(table: CaseScores, _scale: Scale) -> Floats:
-    """The recorded values, for a metric whose items have one value each on the scorer's own scale."""
+    """Return the recorded values, for a metric whose items have one value each on the scorer's own scale."""
     return table.near
 
 
 def no_references(_table: CaseScores) -> float:
-    """0, for a metric on the calibrated scale whose values have no reference in their numerator."""
+    """Return 0, for a metric on the calibrated scale whose values have no reference in their numerator."""
     return 0.0
 
 
 def safe_ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The ratio element by element; NaN if the denominator is 0."""
+    """Return the ratio element by element; NaN if the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = numerator / denominator
     return result

@@ -63,12 +63,12 @@ class PredictedPairs:
         return once, self.resampler.replicate_totals_of_columns(_prediction_columns(self))
 
     def in_cells(self, *cells: int) -> NDArray[np.bool_]:
-        """Which pairs are in these cells, shape [n]."""
+        """Return which pairs are in these cells, shape [n]."""
         return np.isin(self.difficulty.cells, cells)
 
 
 def predict_test_part(scores: PairScores, *, scope: Scope = "split") -> PredictedPairs:
-    """The test part of the scores with its difficulty, and predictions at a threshold that was not chosen on it.
+    """Return the test part of the scores with its difficulty, and predictions at a threshold that was not chosen on it.
 
     The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
     without a Pn or an Nn pair.
@@ -115,7 +115,7 @@ def _predict_pairs(scores: PairScores, part: Difficulty, measured: NDArray[np.in
 
 @metric(chance=0.5, label="AUC of non-obvious pairs", whole="an AUC rises with damage")
 def auc_n(cases: PredictedPairs) -> Estimate:
-    """P(a Pn pair scores above an Nn pair of its split), with ties as one half; chance is 0.5, 1-JSD gets 0.
+    """Return P(a Pn pair scores above an Nn pair of its split), with ties as one half; chance is 0.5, 1-JSD gets 0.
 
     The params have the number of pairs in each cell, and the medians.
     """
@@ -138,7 +138,8 @@ def auc_n(cases: PredictedPairs) -> Estimate:
 
 
 def _nonobvious_wins(cases: PredictedPairs, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """The number of (Pn, Nn) combinations that the Pn pair wins, and of all: in the sample, then in each replicate.
+    """Return the number of (Pn, Nn) combinations that the Pn pair wins, and of all: in the sample, then in each
+    replicate.
 
     Only pairs of one split, which `is_in` selects.
     """
@@ -155,7 +156,7 @@ def _nonobvious_wins(cases: PredictedPairs, is_in: NDArray[np.bool_]) -> tuple[F
 
 @with_surface_figures
 def auc_divergence(cases: PredictedPairs) -> Estimate:
-    """P(a positive pair has a lower divergence than a negative one): near 0.5, "obvious" is meaningless."""
+    """Return P(a positive pair has a lower divergence than a negative one): near 0.5, "obvious" is meaningless."""
     result = auc_with_replicates(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
     return with_rarer_label_clusters(estimate_from_replicates("auc_divergence", cases.scores, *result), cases.scores)
 
@@ -179,7 +180,7 @@ RULES: dict[str, tuple[tuple[int, ...], Rule]] = {
 
 
 def _rate_by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
-    """The figure of the predictions in these cells, for each row of `Cases.cell_sums`."""
+    """Return the figure of the predictions in these cells, for each row of `Cases.cell_sums`."""
     positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
     columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
     tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
@@ -203,7 +204,8 @@ def _rate_by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
 
 @with_surface_figures
 def threshold_figure(cases: PredictedPairs, *, name: str) -> Estimate:
-    """One of RULES: rates are Table 6's TPR and TNR, F1 is that of the positive class on obvious, non-obvious or all.
+    """Return one of RULES: rates are Table 6's TPR and TNR, F1 is that of the positive class on obvious, non-obvious or
+    all.
 
     The threshold is the same in every replicate.
     """
@@ -232,7 +234,7 @@ def _prediction_columns(cases: PredictedPairs) -> Iterator[Floats]:
 
 
 def nonobvious_figures(cases: PredictedPairs) -> Iterator[Estimate]:
-    """All figures of Tables 6 to 8 that the cells allow, those of constant predictions, and the AUC of the split.
+    """Yield all figures of Tables 6 to 8 that the cells allow, those of constant predictions, and the AUC of the split.
 
     A figure that rests on an empty cell is left out.
     """
@@ -258,7 +260,7 @@ def constant_prediction_figures(cases: PredictedPairs) -> Iterator[Estimate]:
 
 @with_surface_figures
 def mean_average_precision(cases: PredictedPairs) -> Estimate:
-    """MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 computes it.
+    """Return MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 computes it.
 
     For each question, the mean precision at the relevant candidates among the first ten; 0 for a question without one.
     Equal scores stay in the data's order.
@@ -271,7 +273,7 @@ def mean_average_precision(cases: PredictedPairs) -> Estimate:
 
 
 def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
-    """Mean precision at the relevant candidates among the `depth` best; 0 without one.
+    """Return the mean precision at the relevant candidates among the `depth` best; 0 without one.
 
     >>> average_precision(np.array([0.9, 0.8, 0.7]), np.array([1, 0, 1]))
     0.8333333333333333
@@ -282,7 +284,8 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 
 
 def group_by_question(scores: PairScores) -> list[NDArray[np.intp]]:
-    """Positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order."""
+    """Return positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order.
+    """
     result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):
         if (question := question_id(key)) is not None:

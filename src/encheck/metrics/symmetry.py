@@ -37,7 +37,7 @@ class DecisionThresholds:
 
 
 def choose_decision_thresholds(scores: BothOrdersScores, *, threshold: float | None = None) -> DecisionThresholds:
-    """The model's own decision: the user's `threshold`, else the argmax of the model's trained head.
+    """Return the model's own decision: the user's `threshold`, else the argmax of the model's trained head.
 
     A model without a head gets the threshold that is best on the validation part or, without such a part of both
     labels, on the other folds: never on the pair itself.
@@ -61,7 +61,7 @@ def choose_decision_thresholds(scores: BothOrdersScores, *, threshold: float | N
 
 @with_surface_figures
 def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
-    """Share of measured pairs whose prediction changes when the two sentences are exchanged.
+    """Return the share of measured pairs whose prediction changes when the two sentences are exchanged.
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
     cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
@@ -82,14 +82,14 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
 
 @metric(label="consistency", whole="its threshold is of a whole set")
 def consistency(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
-    """1 - flip_rate: the share of unchanged predictions, for which a verdict has a minimum."""
+    """Return 1 - flip_rate: the share of unchanged predictions, for which a verdict has a minimum."""
     flips = flip_rate(replace(scores, surface={}), threshold=threshold)
     return replace(flips, metric="consistency", value=1 - flips.value, low=1 - flips.high, high=1 - flips.low)
 
 
 @with_surface_figures
 def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
-    """The largest |s(a, b) - s(b, a)| of any pair; no replicate can exceed it, so its interval ends there."""
+    """Return the largest |s(a, b) - s(b, a)| of any pair; no replicate can exceed it, so its interval ends there."""
     # The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn.
     top = np.full(scores.resampler.weights.shape[1], -np.inf)
     np.maximum.at(top, scores.resampler.columns, scores.asymmetry)
@@ -109,7 +109,7 @@ def _negative_changes(table: CaseScores, scale: Scale) -> Floats:
 
 @metric(values=_negative_changes, label="change when turned, negative", references=no_references)
 def symmetry(scores: BothOrdersScores) -> Estimate:
-    """Negative mean change of the score when the two sentences are exchanged: 0 for a symmetric scorer.
+    """Return the negative mean change of the score when the two sentences are exchanged: 0 for a symmetric scorer.
 
     A gate uses this metric, since unlike `consistency` it needs no threshold and has a value for each pair.
     """
@@ -119,7 +119,7 @@ def symmetry(scores: BothOrdersScores) -> Estimate:
 
 
 def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None:
-    """The threshold of highest accuracy for "1 where the value is at least it".
+    """Return the threshold of highest accuracy for "1 where the value is at least it".
 
     If that gives 95% of the pairs the same prediction, as on PAWS-Wiki, it would hide the effect of the order. Then the
     threshold is used that predicts as many paraphrases as the labels have. None if all values are equal.

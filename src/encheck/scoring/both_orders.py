@@ -64,7 +64,7 @@ class BothOrdersScores(ScoredPairs):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these pairs, in their order and reversed."""
+        """Return the scores of these pairs, in their order and reversed."""
         pairs: tuple[BothOrders, ...] = tuple(items)
         first, second = [p.first for p in pairs], [p.second for p in pairs]
         labels = np.array([p.label for p in pairs], np.int8)
@@ -101,11 +101,11 @@ class BothOrdersScores(ScoredPairs):
         )  # fmt: skip
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the pairs, largest effect of the order first."""
+        """Return positions of the pairs, largest effect of the order first."""
         return self.ascending_positions(-self.asymmetry)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The pairs as rows of the item file; the far score is that of the reversed pair, without a text."""
+        """Return the pairs as rows of the item file; the far score is that of the reversed pair, without a text."""
         pairs: Sequence[BothOrders] = items
         seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
         overlap = self.surface.get(WORD_OVERLAP)
@@ -117,6 +117,6 @@ class BothOrdersScores(ScoredPairs):
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The pair as a failure message shows it."""
+        """Return the pair as a failure message shows it."""
         forward, backward = float(self.forward[position]), float(self.backward[position])
         return [ExampleLine("first  ", item.first, forward), ExampleLine("turned ", item.second, backward)]

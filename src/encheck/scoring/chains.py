@@ -80,7 +80,7 @@ class ChainScores:
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of each chain's pairs in a row."""
+        """Return the scores of each chain's pairs in a row."""
         chains: tuple[Chain, ...] = tuple(items)
         pairs = [pair for chain in chains for pair in chain.pairs]
         sizes = np.array([len(chain.pairs) for chain in chains])
@@ -96,12 +96,12 @@ class ChainScores:
         return replace(self, values=self.values[chosen], items=items, resampler=resampler, surface=surface)
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the chains, first those whose best member scores highest above the paraphrase."""
+        """Return positions of the chains, first those whose best member scores highest above the paraphrase."""
         leads = np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0]
         return [int(i) for i in np.argsort(-leads, kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """One row of the item file per member, with every text, edit and score.
+        """Return one row of the item file per member, with every text, edit and score.
 
         `near` is the paraphrase's side, `far` the member. With pivot b the paraphrase is the `source` of the row, since
         the others are compared with it, and the others are the first texts of the scored pairs.
@@ -134,14 +134,14 @@ class ChainScores:
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The chain as a failure message shows it."""
+        """Return the chain as a failure message shows it."""
         names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
         rows = zip(names, item.pairs, self.values[position], strict=False)
         return [ExampleLine(f"{name:11}", " | ".join(pair), float(value)) for name, pair, value in rows]
 
 
 def _edits(chain: Chain, step: int) -> str:
-    """The edits of a member, if they apply to the text that it is compared with."""
+    """Return the edits of a member, if they apply to the text that it is compared with."""
     is_of_pivot = (chain.pivot == "b") == (chain.edited == "partner")
     return edits_json(chain.edits[step - 1] if is_of_pivot and chain.edits else ())
 

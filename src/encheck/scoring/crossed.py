@@ -25,7 +25,7 @@ SURFACE_FAVOURS = {
 
 
 def side_note(row: ItemRow) -> str:
-    """The number of a row's side in its group, and the text that its surface favours."""
+    """Return the number of a row's side in its group, and the text that its surface favours."""
     assert row.near.text is not None
     assert row.far.text is not None
     return f"side {row.step} of 2, {SURFACE_FAVOURS[surface_preference(row.source, row.near.text, row.far.text)]}"
@@ -107,7 +107,7 @@ class CrossedScores:
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these groups."""
+        """Return the scores of these groups."""
         groups: Sequence[Crossed] = items
         twice = resampler.select(np.repeat(np.arange(len(groups)), SIDES))
         triplets = [triplet for group in groups for triplet in group.triplets]
@@ -130,18 +130,19 @@ class CrossedScores:
         return replace(self, sides=self.sides.calibrated, surface=surface, suffix="_calibrated")
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the groups, the smallest margin of a side first."""
+        """Return positions of the groups, the smallest margin of a side first."""
         return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """One row of the item file per side, the two of a group in sequence; `step` is the number of the side."""
+        """Return one row of the item file per side, the two of a group in sequence; `step` is the number of the side.
+        """
         groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
         rows = replace(self.sides, surface=beside).to_item_frame(case, [t for group in groups for t in group.triplets])
         return replace(rows, kind=CROSSED, steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """Both sides as a failure message shows them."""
+        """Return both sides as a failure message shows them."""
         group: Crossed = item
         lines: list[ExampleLine] = []
         for k, side in enumerate(group.sides):
@@ -199,7 +200,7 @@ class ContrastScores(CrossedScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these contrasts, with queries and documents in their roles."""
+        """Return the scores of these contrasts, with queries and documents in their roles."""
         contrasts: Sequence[Contrast] = items
         triplets = [triplet for one in contrasts for triplet in one.triplets]
         queries = [t.source for t in triplets]
@@ -210,11 +211,11 @@ class ContrastScores(CrossedScores):
         return cls(MarginScores(near, far, twice, scale, items=tuple(triplets)), resampler, scale)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """One row per query, the two of a contrast in sequence; `step` is the number of the query."""
+        """Return one row per query, the two of a contrast in sequence; `step` is the number of the query."""
         return replace(super().to_item_frame(case, items), kind=CONTRAST, roles=("query", "document"))
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """Both queries, each with the right and the wrong document."""
+        """Return both queries, each with the right and the wrong document."""
         contrast: Contrast = item
         lines = []
         for row, triplet in enumerate(contrast.triplets, SIDES * position):

@@ -84,7 +84,7 @@ class Answers:
     is_unjudged: bool = False
 
     def __str__(self) -> str:
-        """The text in the column of an item file.
+        """Return the text in the column of an item file.
 
         >>> str(Answers(((1, 2), (0, 1)), 3, 4)), str(Answers((), first=(7, 2)))
         ('[[[1, 2], [0, 1]], 3, 4]', '[[], 0, 0, [7, 2]]')
@@ -137,20 +137,20 @@ class Ranks:
 
     @classmethod
     def of(cls, answers: Sequence[Answers]) -> Self:
-        """The entries of these queries, in their order."""
+        """Return the entries of these queries, in their order."""
         rows = [(i, rank, grade) for i, one in enumerate(answers) for rank, grade in one.right]
         query, rank, grade = np.array(rows, np.intp).reshape(-1, 3).T
         return cls(len(answers), query, rank, grade.astype(np.float64))
 
     def ranks_within_query(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Number entries 1, 2, ... within each query, in an order that groups entries by query."""
+        """Return the number entries 1, 2, ... within each query, in an order that groups entries by query."""
         queries = self.query[order]
         starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
         sizes = np.diff(np.r_[starts, len(queries)])
         return np.arange(len(queries)) - np.repeat(starts, sizes) + 1
 
     def sum_by_query(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """The sum of the entries' values per query, shape [count]; `values` may be in a different `order`."""
+        """Return the sum of the entries' values per query, shape [count]; `values` may be in a different `order`."""
         queries = self.query if order is None else self.query[order]
         found: NDArray[np.float64] = np.bincount(queries, weights=values, minlength=self.count).astype(np.float64)
         return found

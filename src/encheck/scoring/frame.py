@@ -34,7 +34,7 @@ class TextColumns:
     why: tuple[str | None, ...] = ()
 
     def columns(self, name: str, count: int) -> dict[str, list[Any]]:
-        """The columns of this side in a table of this many rows; `name` is near or far."""
+        """Return the columns of this side in a table of this many rows; `name` is near or far."""
         return {
             name: list(self.texts) or [None] * count,
             f"{name}_edits": list(self.edits) or [None] * count,
@@ -81,7 +81,7 @@ class ItemFrame:
 
     @classmethod
     def from_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> ItemFrame:
-        """The frame of these items, one row each; ids, clusters and splits are theirs."""
+        """Return the frame of these items, one row each; ids, clusters and splits are theirs."""
         ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
         constructions = tuple(item.construction or None for item in items)
         columns |= {"shares": join_shares(items), "constructions": constructions if any(constructions) else ()}
@@ -91,7 +91,7 @@ class ItemFrame:
         return len(self.ids)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet in plain types; optional columns are left out if they are empty."""
+        """Return the columns of items.parquet in plain types; optional columns are left out if they are empty."""
         count = len(self)
         far = self.far.columns("far", count) if self.far else {name: [None] * count for name in _FAR}
         return {
@@ -137,19 +137,21 @@ class ItemFrame:
         return margins if self.compares_near_and_far else -np.abs(margins)
 
     def worst_positions(self, count: int) -> list[int]:
-        """Positions of the worst items, the worst first."""
+        """Return positions of the worst items, the worst first."""
         right = self.sort_keys.tolist()
         return sorted(range(len(self)), key=right.__getitem__)[:count]
 
     def mark_lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
-        """Which items with a far text are not won by more than `epsilon` times `unit`, including ties."""
+        """Return which items with a far text are not won by more than `epsilon` times `unit`, including ties."""
         if self.far is None or not self.compares_near_and_far:
             return [False] * len(self)
         found: list[bool] = (self.near.scores - self.far.scores <= ((epsilon or TIE) + 1e-12) * unit).tolist()
         return found
 
     def high_and_low_scores(self) -> tuple[Floats, Floats]:
-        """The scores that should be high and those that should be low: of two texts, or of the two labels' pairs."""
+        """Return the scores that should be high and those that should be low: of two texts, or of the two labels'
+        pairs.
+        """
         if self.far is not None:
             return self.near.scores, self.far.scores if self.compares_near_and_far else np.zeros(0)
         return self.near.scores[~self._is_negative], self.near.scores[self._is_negative]
@@ -175,7 +177,7 @@ _ROLES = ("source_role", "text_role")
 
 
 def join_shares(items: Sequence[Item]) -> tuple[str, ...]:
-    """The column of what each item shares; empty if all items share only their cluster."""
+    """Return the column of what each item shares; empty if all items share only their cluster."""
     found = tuple(" ".join(item.shares) for item in items)
     return found if any(found) else ()
 
@@ -199,7 +201,7 @@ def _read_text_columns(columns: Columns, name: str) -> TextColumns:
 
 
 def _values_or_none(columns: Columns, name: str) -> tuple[Any, ...]:
-    """A column, or an empty one if no item has a value."""
+    """Return a column, or an empty one if no item has a value."""
     found = columns.get(name) or ()
     return tuple(found) if any(value is not None for value in found) else ()
 
@@ -278,7 +280,7 @@ class CaseScores:
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 
     def select_split(self, split: str) -> CaseScores:
-        """The items of this split if the data have dev and gate; otherwise all items outside `validation`.
+        """Return the items of this split if the data have dev and gate; otherwise all items outside `validation`.
 
         A gate uses only `gate`; selection of checkpoints uses only `dev` or `validation`.
         """

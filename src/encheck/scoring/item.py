@@ -49,7 +49,7 @@ class ItemRow:
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]], i: int) -> Self:
-        """The row at this position of the columns of `ItemFrame.to_columns`."""
+        """Return the row at this position of the columns of `ItemFrame.to_columns`."""
 
         def value(name: str) -> Any:
             return columns[name][i] if columns.get(name) else None
@@ -182,7 +182,7 @@ class WholeItems(Sequence[Any]):
 
     @abstractmethod
     def select_for_report(self, scores: Any, *, seed: int) -> tuple[Sequence[Item], Any]:
-        """The items for reports, with their scores: the worst, some random ones, and all in memory."""
+        """Return the items for reports, with their scores: the worst, some random ones, and all in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class ExampleLine:
 def triplet_lines(
     source: str, near: tuple[float, str, tuple[Edit, ...]], far: tuple[float, str, tuple[Edit, ...]]
 ) -> list[ExampleLine]:
-    """A source with the text that should be near and the one that should be far, each (score, text, edits)."""
+    """Return a source with the text that should be near and the one that should be far, each (score, text, edits)."""
     sides = (("near ", *near), ("far  ", *far))
     return [
         *(ExampleLine(name, text, score, source, edits) for name, score, text, edits in sides),
@@ -230,5 +230,5 @@ def triplet_lines(
 
 
 def pair_lines(name: str, score: float, source: str, text: str, edits: tuple[Edit, ...]) -> list[ExampleLine]:
-    """A text and its score, above the source that it is compared with."""
+    """Return a text and its score, above the source that it is compared with."""
     return [ExampleLine(f"{name:5}", text, score, source, edits), ExampleLine("of   ", source)]

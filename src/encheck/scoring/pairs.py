@@ -56,7 +56,7 @@ class Difficulty:
 
 
 def classify_difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
-    """The cells of labelled pairs by the divergence of their words.
+    """Return the cells of labelled pairs by the divergence of their words.
 
     The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
     ("dataset": as in their text), or your own number. UsageError if a pair has no label 0 or 1.
@@ -84,7 +84,7 @@ def classify_by_divergence(
     scope: Scope = "split",
     empty: int = 0,
 ) -> Difficulty:
-    """The cells of pairs with known divergence; shapes [n]. Divergence at the median counts as low.
+    """Return the cells of pairs with known divergence; shapes [n]. Divergence at the median counts as low.
 
     Without `splits` all pairs form one split.
     """
@@ -157,7 +157,8 @@ class SentencePair(Item):
 
 
 def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
-    """The labelled pairs for choosing thresholds: those of the validation part, if a different part is measured."""
+    """Return the labelled pairs for choosing thresholds: those of the validation part, if a different part is measured.
+    """
     if not any(p.split in TEST for p in pairs):
         return ()
     return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)
@@ -184,11 +185,11 @@ class ScoredPairs:
         return [pair.key for pair in self.items]
 
     def classify_difficulty(self, scope: Scope) -> Difficulty:
-        """The cell of each labelled pair by the divergence of its words."""
+        """Return the cell of each labelled pair by the divergence of its words."""
         return classify_difficulty(self.items, scope=scope)
 
     def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
-        """The fold of each chosen pair, shape [chosen]; a cluster stays in one fold."""
+        """Return the fold of each chosen pair, shape [chosen]; a cluster stays in one fold."""
         return assign_folds([self.items[i].cluster for i in chosen])
 
     def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
@@ -196,7 +197,7 @@ class ScoredPairs:
         return tuple(self.items[i] for i in chosen) if self.items else ()
 
     def ascending_positions(self, values: Floats) -> list[int]:
-        """Positions of the values, the smallest first."""
+        """Return positions of the values, the smallest first."""
         return [int(i) for i in np.argsort(values, kind="stable")]
 
 
@@ -222,7 +223,7 @@ class PairScores(ScoredPairs):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these pairs; an unlabelled pair counts as a paraphrase."""
+        """Return the scores of these pairs; an unlabelled pair counts as a paraphrase."""
         pairs: tuple[SentencePair, ...] = tuple(items)
         values = scorer.score_pairs([p.first for p in pairs], [p.second for p in pairs])
         labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
@@ -252,7 +253,7 @@ class PairScores(ScoredPairs):
         return np.array(graded, float)
 
     def clusters_of(self, *labels: int) -> int:
-        """Number of clusters with a pair of this label; for several labels, the smallest number."""
+        """Return the number of clusters with a pair of this label; for several labels, the smallest number."""
         return min(self.resampler.clusters_among(self.labels == label) for label in labels)
 
     @property
@@ -267,13 +268,13 @@ class PairScores(ScoredPairs):
         return replace(self, values=self.scale.calibrate(self.values), surface=surface, suffix="_calibrated")
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the pairs, the most unexpected similarity first."""
+        """Return positions of the pairs, the most unexpected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
         return self.ascending_positions(wrong)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The pairs as rows of the item file; their kind is `labelled` if all of them have a label."""
+        """Return the pairs as rows of the item file; their kind is `labelled` if all of them have a label."""
         pairs: Sequence[SentencePair] = items
         near = TextColumns(
             tuple(p.second for p in pairs), self.values, self._overlap, tuple(edits_json(p.edits) for p in pairs),
@@ -286,7 +287,7 @@ class PairScores(ScoredPairs):
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The pair as a failure message shows it."""
+        """Return the pair as a failure message shows it."""
         name = LABELS.get(int(self.labels[position]), "")
         return pair_lines(name, float(self.values[position]), item.first, item.second, item.edits)
 
@@ -305,14 +306,14 @@ class TuningScores:
 
     @classmethod
     def score_pairs(cls, pairs: Sequence[SentencePair], scorer: TextScorer) -> TuningScores | None:
-        """The scores of these pairs; None unless they have both labels, which choosing a threshold needs."""
+        """Return the scores of these pairs; None unless they have both labels, which choosing a threshold needs."""
         labels = np.array([p.label for p in pairs], float)
         if {0, 1} - set(labels.tolist()):
             return None
         return cls(scorer.score_pairs([p.first for p in pairs], [p.second for p in pairs]), labels.astype(np.int8))
 
     def calibrate(self, scale: Scale) -> TuningScores:
-        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        """Return the same on the scale where 0 is a random pair and 1 is identical text."""
         return TuningScores(scale.calibrate(self.values), self.labels)
 
 
@@ -357,13 +358,13 @@ class RepeatedScores(PairScores):
         return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The texts as rows of the item file, each compared with itself."""
+        """Return the texts as rows of the item file, each compared with itself."""
         texts = tuple(i.text for i in items)
         near = TextColumns(texts, self.values, edits=(edits_json(()),) * len(texts))
         return ItemFrame.from_items(REPEATED, case, items, sources=texts, near=near)
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The text compared with itself."""
+        """Return the text compared with itself."""
         return pair_lines("same", float(self.values[position]), item.text, item.text, ())
 
 
@@ -391,7 +392,7 @@ class ShortenedScores(PairScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these texts."""
+        """Return the scores of these texts."""
         texts: tuple[Shortened, ...] = tuple(items)
         whole = [text.first for text in texts]
         lost = scorer.score_pairs(whole, whole) - scorer.score_pairs(whole, [text.second for text in texts])

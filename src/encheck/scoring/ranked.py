@@ -91,7 +91,7 @@ class RankedScores(SearchScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The answers to these queries."""
+        """Return the answers to these queries."""
         queries: Sequence[RankedQuery] = items
         judged = list(_score_judged_documents(queries, scorer))
         answers, near, far, found = [], [], [], []
@@ -113,7 +113,7 @@ class RankedScores(SearchScores):
         return cls(np.array(near), np.array(far), resampler, scale, found=tuple(found), answers=tuple(answers))
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the far text is the best answer that is not right."""
+        """Return the queries as rows of the item file; the far text is the best answer that is not right."""
         queries: Sequence[RankedQuery] = items
         no_edits = (edits_json(()),) * len(items)
         near = TextColumns(tuple(q.near for q in queries), self.near, edits=no_edits)
@@ -126,7 +126,7 @@ class RankedScores(SearchScores):
 
 
 def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) -> Iterator[tuple[Floats, Floats]]:
-    """(scores of the right documents, scores of the hard negatives) of each query."""
+    """Yield (scores of the right documents, scores of the hard negatives) of each query."""
     pairs = [pair for q in queries for pair in q.query_document_pairs]
     scores = scorer.score_documents([query for query, _ in pairs], [document for _, document in pairs])
     at = 0
@@ -137,7 +137,7 @@ def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) 
 
 
 def rerank(rows: Any, values: Floats) -> RankedRows:
-    """Candidates in the order of their new scores; ties in the order of their rows."""
+    """Return candidates in the order of their new scores; ties in the order of their rows."""
     order = np.lexsort((rows, -values))
     return rows[order], values[order]
 
@@ -181,7 +181,7 @@ class LoggedScores(PairScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The answers to these queries; documents that count as the same have the row of the first."""
+        """Return the answers to these queries; documents that count as the same have the row of the first."""
         queries: Sequence[LoggedQuery] = items
         answers, best, found = [], [], []
         for q, (rows, values) in zip(queries, scorer.rank_documents(queries, STORED_ANSWERS), strict=True):
@@ -198,7 +198,7 @@ class LoggedScores(PairScores):
         )  # fmt: skip
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the near text is the first answer."""
+        """Return the queries as rows of the item file; the near text is the first answer."""
         queries: Sequence[LoggedQuery] = items
         near = TextColumns(self.found, self.values, edits=(edits_json(()),) * len(items))
         return ItemFrame.from_items(
@@ -207,5 +207,5 @@ class LoggedScores(PairScores):
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The query and its first answer."""
+        """Return the query and its first answer."""
         return pair_lines("first answer", float(self.values[position]), item.source, self.found[position], ())

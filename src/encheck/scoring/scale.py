@@ -26,7 +26,7 @@ class Scale:
     spread: NonNegative = 0.0
 
     def reference_error(self, mean: float) -> float:
-        """The pool's part of the standard error of a value that moves with the reference by `mean` (delta)."""
+        """Return the pool's part of the standard error of a value that moves with the reference by `mean` (delta)."""
         return abs(mean) * self.spread / self.unit / float(np.sqrt(self.pairs)) if self.pairs else 0.0
 
     @property
@@ -40,7 +40,7 @@ class Scale:
         return np.where(np.abs(found) <= self.tie, 0.0, found)
 
     def calibrate(self, values: Floats) -> Floats:
-        """(x - reference) / (identity - reference); NaN for a scorer that gives both the same value."""
+        """Return (x - reference) / (identity - reference); NaN for a scorer that gives both the same value."""
         return (values - self.reference) / self.unit
 
     def calibrate_margins(self, values: Floats) -> Floats:

@@ -105,12 +105,12 @@ class SearchScores(MarginScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The best answers to these queries."""
+        """Return the best answers to these queries."""
         found = search_texts(items, scorer.score_grid)
         return cls(found.near, found.best, resampler, scale, found=found.texts)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the far text is the best other text."""
+        """Return the queries as rows of the item file; the far text is the best other text."""
         overlap = self.surface.get(WORD_OVERLAP)
         near = _near_columns(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
@@ -118,7 +118,7 @@ class SearchScores(MarginScores):
         return ItemFrame.from_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The query, its own text and the best other text."""
+        """Return the query, its own text and the best other text."""
         near, far = float(self.near[position]), float(self.far[position])
         return triplet_lines(item.source, (near, item.near, item.near_edits), (far, self.found[position], ()))
 
@@ -131,16 +131,16 @@ class OccurrenceScores(PairScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The k-occurrence of the texts of these queries."""
+        """Return the k-occurrence of the texts of these queries."""
         return cls(search_texts(items, scorer.score_grid).occurrences, np.ones(len(items), np.int8), resampler, scale)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the score is a number of answers."""
+        """Return the queries as rows of the item file; the score is a number of answers."""
         near = _near_columns(items, self.values, self._overlap)
         return ItemFrame.from_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The counted text, above its query."""
+        """Return the counted text, above its query."""
         return pair_lines("same", float(self.values[position]), item.source, item.near, item.near_edits)
 
 

@@ -73,7 +73,7 @@ class MarginScores:
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these triplets."""
+        """Return the scores of these triplets."""
         triplets: Sequence[Triplet] = items
         sources = [t.source for t in triplets]
         near, far = (
@@ -103,11 +103,11 @@ class MarginScores:
         )
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the items, the smallest margin first."""
+        """Return positions of the items, the smallest margin first."""
         return [int(i) for i in np.argsort(self.margins, kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The triplets as rows of the item file."""
+        """Return the triplets as rows of the item file."""
         triplets: Sequence[Triplet] = items
         overlap = self.surface.get(WORD_OVERLAP)
         near = TextColumns(
@@ -123,7 +123,7 @@ class MarginScores:
         )
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The triplet as a failure message shows it."""
+        """Return the triplet as a failure message shows it."""
         near, far = float(self.near[position]), float(self.far[position])
         return triplet_lines(item.source, (near, item.near, item.near_edits), (far, item.far, item.far_edits))
 
@@ -152,7 +152,8 @@ def _surface_differences(texts: tuple[tuple[str, str, str], ...]) -> Floats:
 
 
 def surface_preference(source: str, near: str, far: str) -> int:
-    """1 if the near text has the smaller token edit distance from the source, -1 if the far text has, otherwise 0.
+    """Return 1 if the near text has the smaller token edit distance from the source, -1 if the far text has, otherwise
+    0.
 
     Distances are shares of the longer text's tokens, as in the scorer `edit-distance`.
 

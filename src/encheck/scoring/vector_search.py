@@ -29,7 +29,7 @@ SCORES_AT_ONCE = 1 << 25  # scores per block, four bytes each
 
 
 def search_exactly(queries: Vectors, documents: Vectors, *, similarity: str, count: int) -> Iterator[RankedRows]:
-    """(rows, scores) of the `count` nearest documents of each query, the nearest first; fewer if there are fewer.
+    """Yield (rows, scores) of the `count` nearest documents of each query, the nearest first; fewer if there are fewer.
 
     `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer.
     Differences within fp32 rounding are ties.
@@ -44,7 +44,7 @@ def search_exactly(queries: Vectors, documents: Vectors, *, similarity: str, cou
 
 
 def merge_top_rows(best: RankedRows, scores: Row, start: int, *, count: int) -> RankedRows:
-    """The `count` best of the known answers and of a further block, whose first row is `start`."""
+    """Return the `count` best of the known answers and of a further block, whose first row is `start`."""
     rows, values = best
     full = len(rows) == count
     new = np.flatnonzero(scores > values[-1]) if full else np.arange(len(scores))
@@ -55,7 +55,7 @@ def merge_top_rows(best: RankedRows, scores: Row, start: int, *, count: int) -> 
 
 
 def _top_positions(scores: Row, count: int) -> NDArray[np.intp]:
-    """The positions of the `count` best, in order; on ties the first."""
+    """Return the positions of the `count` best, in order; on ties the first."""
     if len(scores) <= count:
         return np.arange(len(scores))
     last = np.partition(scores, len(scores) - count)[len(scores) - count]
@@ -64,14 +64,14 @@ def _top_positions(scores: Row, count: int) -> NDArray[np.intp]:
 
 
 def with_ties_in_row_order(rows: NDArray[np.intp], values: NDArray[np.float64]) -> RankedRows:
-    """Sort answers that tie in fp32 by their rows."""
+    """Return the sort answers that tie in fp32 by their rows."""
     step = fp32_tolerance(values)
     order = np.lexsort((rows, -np.round(values / step)))
     return rows[order], values[order]
 
 
 def drop_own_documents(answers: Iterable[RankedRows], own: Sequence[int | None], *, count: int) -> Iterator[RankedRows]:
-    """The first `count` answers to each query, without the document that equals the query, if any.
+    """Yield the first `count` answers to each query, without the document that equals the query, if any.
 
     A search for `count` answers therefore needs `wider(count, own)`.
     """
@@ -81,17 +81,17 @@ def drop_own_documents(answers: Iterable[RankedRows], own: Sequence[int | None],
 
 
 def count_including_own(count: int, own: Sequence[int | None]) -> int:
-    """One more than `count` if a query is among the documents."""
+    """Return one more than `count` if a query is among the documents."""
     return count + any(one is not None for one in own)
 
 
 def fp32_tolerance(values: NDArray[np.float64]) -> float:
-    """The largest difference of two of these scores that is a tie in fp32."""
+    """Return the largest difference of two of these scores that is a tie in fp32."""
     return float(FP32 * max(1.0, float(np.abs(values).max(initial=0))))
 
 
 def block_scorer(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
-    """A function that scores a block of documents [block, d] for queries [n, d] and returns shape [n, block]."""
+    """Return a function that scores a block of documents [block, d] for queries [n, d] and returns shape [n, block]."""
     if similarity == "cosine":
         directions = unit_vectors(queries)
         return lambda block: directions @ unit_vectors(block).T
@@ -104,7 +104,7 @@ def block_scorer(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
 
 
 def unit_vectors(vectors: Vectors) -> Vectors:
-    """The vectors [n, d] normalised to length 1; a zero vector is unchanged."""
+    """Return the vectors [n, d] normalised to length 1; a zero vector is unchanged."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     found: Vectors = (vectors / np.maximum(norms, 1e-60)[:, None]).astype(np.float32)
     return found
@@ -205,7 +205,8 @@ class InvertedLists:
         return self._normalise_rows(self.documents[rows])
 
     def search(self, queries: Vectors, *, count: int, fewest: int = 1) -> Iterator[RankedRows]:
-        """(rows, scores) of the `count` nearest documents of each query [n, d] among the searched lists, nearest first.
+        """Yield (rows, scores) of the `count` nearest documents of each query [n, d] among the searched lists, nearest
+        first.
 
         A query whose lists have fewer than `fewest` documents is searched exactly, and so are all queries if all lists
         are searched. Scores and the order of ties equal those of `search_exactly`, up to fp32 rounding.
@@ -223,7 +224,7 @@ class InvertedLists:
             yield with_ties_in_row_order(rows[order], values[order].astype(np.float64))
 
     def _candidates(self, queries: Vectors, count: int) -> Iterator[NDArray[np.intp]]:
-        """The rows of the index's first documents, sorted: a few more than `count`, since the index rounds."""
+        """Yield the rows of the index's first documents, sorted: a few more than `count`, since the index rounds."""
         probes = self.size.probes
         for start in range(0, len(queries), 1_024):
             some = self._normalise_rows(queries[start : start + 1_024])
@@ -254,7 +255,7 @@ class IndexRecall:
 
 
 def sample_queries(queries: Sequence[SearchingQuery], count: int = SAMPLE) -> list[int]:
-    """The positions of at most `count` queries, sampled by the hashes of their texts; in order."""
+    """Return the positions of at most `count` queries, sampled by the hashes of their texts; in order."""
     return sorted(sorted(range(len(queries)), key=lambda i: (content_hash(queries[i].source), i))[:count])
 
 
@@ -294,7 +295,9 @@ def compare_with_exact(
 
 
 def _count_rank_changes(right: frozenset[int], exact: RankedRows, other: RankedRows) -> tuple[int, int, int]:
-    """The numbers of right documents among the first ten exact answers, and of those that the index lost and raised."""
+    """Return the numbers of right documents among the first ten exact answers, and of those that the index lost and
+    raised.
+    """
     first, then = (
         {row: place for place, row in enumerate(found[0][: DEPTHS[0]].tolist()) if row in right}
         for found in (exact, other)

@@ -20,7 +20,7 @@ _STEPS, _LONGEST, _NEAR, _HALVES, _ROUNDED = 100, 2.0, 1e-10, 40, 1e-12
 
 
 def odd_functions(differences: Floats) -> Floats:
-    """Sign, square root and size of each difference, in units of its root mean square; shape [n, 3k].
+    """Return the sign, square root and size of each difference, in units of its root mean square; shape [n, 3k].
 
     Each changes its sign with the difference. A difference that is always zero has no terms.
 
@@ -33,7 +33,8 @@ def odd_functions(differences: Floats) -> Floats:
 
 
 def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
-    """Coefficients of the logistic regression, without intercept, of items against their mirror images; shape [k].
+    """Return the coefficients of the logistic regression, without intercept, of items against their mirror images;
+    shape [k].
 
     It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps,
     each short enough to raise it.
@@ -65,7 +66,8 @@ def _penalised_log_likelihood(terms: Floats, found: Floats, ridge: float) -> flo
 
 
 def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
-    """A weight from 0 to 1 for each item, shape [n], under which the odd terms of the differences [n, k] sum to zero.
+    """Return a weight from 0 to 1 for each item, shape [n], under which the odd terms of the differences [n, k] sum to
+    zero.
 
     The sum is not exactly zero because of the ridge, which prevents extreme weights when items are few.
 
@@ -80,7 +82,7 @@ def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
 
 
 def weighted_imbalance(differences: Floats, weights: Floats) -> Floats:
-    """The weighted mean of each difference, in units of its root mean square; shape [k]."""
+    """Return the weighted mean of each difference, in units of its root mean square; shape [k]."""
     size = np.sqrt((differences**2).mean(axis=0))
     means = np.abs(weights @ differences) / weights.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -89,13 +91,15 @@ def weighted_imbalance(differences: Floats, weights: Floats) -> Floats:
 
 
 def remaining_imbalance(differences: Floats, weights: Floats) -> float:
-    """The largest deviation from one half, under the weights, of a scorer that uses the sign of one difference."""
+    """Return the largest deviation from one half, under the weights, of a scorer that uses the sign of one difference.
+    """
     signs = np.abs(weights @ np.sign(differences)) / weights.sum()
     return float(signs.max(initial=0)) / 2
 
 
 def effective_clusters(weights: Floats, clusters: NDArray[np.intp]) -> float:
-    """The effective number of clusters under these weights (Kish 1965): (sum w)^2 / sum w^2 over clusters' weights.
+    """Return the effective number of clusters under these weights (Kish 1965): (sum w)^2 / sum w^2 over clusters'
+    weights.
 
     >>> effective_clusters(np.ones(4), np.array([0, 0, 1, 1]))
     2.0

@@ -36,7 +36,7 @@ MANY_ITEMS = 200_000  # with more, rank figures use each item's influence instea
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
-    """The number of times that each cluster is drawn, shape [replicates, clusters]; rows sum to `clusters`.
+    """Return the number of times that each cluster is drawn, shape [replicates, clusters]; rows sum to `clusters`.
 
     The replicates of one cluster are contiguous in memory, since most figures use few of the clusters. With more than
     6,000 clusters, fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
@@ -57,7 +57,7 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
 def overlapping_item_weights(
     names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int
 ) -> NDArray[np.float32]:
-    """The weight of each item in each replicate, for items that overlap; shape [replicates, items].
+    """Return the weight of each item in each replicate, for items that overlap; shape [replicates, items].
 
     It is 1 plus a standard normal draw for each thing that the item shares with others (Rubin 1981, Annals of
     Statistics 9, has such weights of other shapes), or for the item itself if it shares none. A thing has the same
@@ -88,7 +88,7 @@ class _HashableWeights:
 
 @lru_cache(maxsize=2)
 def weights_of_clusters(drawn: _HashableWeights, columns: bytes) -> NDArray[np.float32]:
-    """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
+    """Return the weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
 
     The latest result is cached, since all figures of a check use the same clusters.
     """
@@ -110,7 +110,7 @@ class ClusterNumbers:
 
     @classmethod
     def from_names(cls, names: Sequence[str], universe: Sequence[str] | None, others: Sequence[str]) -> ClusterNumbers:
-        """The clusters with these names, numbered in the order of all names; "" means no second cluster."""
+        """Return the clusters with these names, numbered in the order of all names; "" means no second cluster."""
         every = sorted({*(universe if universe is not None else names), *filter(None, others)})
         column = {name: i for i, name in enumerate(every)}
         second = np.array([column[name] if name else -1 for name in others], np.int64) if any(others) else None
@@ -173,7 +173,7 @@ class Resampler:
         self._drawn = _HashableWeights(self.weights)
 
     def select(self, items: NDArray[np.intp]) -> Resampler:
-        """The same replicates for a selection or a different order of the items."""
+        """Return the same replicates for a selection or a different order of the items."""
         other = copy.copy(self)
         other._numbers = self._numbers[items]
         other.columns = self.columns[items]
@@ -195,7 +195,7 @@ class Resampler:
         return not self.is_grouped and self.others is None and self.sharing.clusters is None
 
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
-        """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
+        """Return the 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
         It accounts for what items share (`Sharing.rate_interval`). More than `MAX_CLUSTERS` clusters have the
         percentile interval, no narrower than Clopper and Pearson's over clusters near 0 and 1.
@@ -223,18 +223,18 @@ class Resampler:
         return len(self.clusters_of_items) if not self.is_grouped else self._count_clusters(None)
 
     def clusters_among(self, chosen: NDArray[np.bool_]) -> int:
-        """Number of clusters that hold at least one chosen item; `chosen` has shape [n]."""
+        """Return the number of clusters that hold at least one chosen item; `chosen` has shape [n]."""
         return self._count_clusters(chosen) if self.is_grouped else self.select(np.flatnonzero(chosen)).clusters
 
     def _count_clusters(self, chosen: NDArray[np.bool_] | None) -> int:
-        """Number of clusters of the chosen items, without a sort, which would take most of the time."""
+        """Return the number of clusters of the chosen items, without a sort, which would take most of the time."""
         seen = np.zeros(self._count, bool)
         for some in slice_in_chunks(len(self._numbers)):
             seen[self._numbers[some] if chosen is None else self._numbers[some][chosen[some]]] = True
         return int(seen.sum())
 
     def replicate_totals(self, values: Floats) -> Floats:
-        """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
+        """Return the weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
         if self.is_grouped:
             return self._totals_by_group(values.T)
         if self.others is None:
@@ -247,15 +247,16 @@ class Resampler:
         return found
 
     def replicate_totals_of_columns(self, columns: Iterable[Floats]) -> Floats:
-        """`replicate_totals` of columns that come one by one, shape [n] each; only one is in memory if there are many
-        items.
+        """Return `replicate_totals` of columns that come one by one, shape [n] each; only one is in memory if there are
+        many items.
         """
         if not self.is_grouped:
             return self.replicate_totals(np.column_stack(list(columns)))
         return self._totals_by_group(columns)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
-        """`replicate_totals` of items with one cluster each, `columns`, shape [n]; only their weights are used."""
+        """Return `replicate_totals` of items with one cluster each, `columns`, shape [n]; only their weights are used.
+        """
         present, places = np.unique(columns, return_inverse=True)
         every = self.weights.shape[1]
         few = len(present) < every // 3
@@ -265,7 +266,7 @@ class Resampler:
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     def _totals_by_group(self, columns: Iterable[Floats]) -> Floats:
-        """`replicate_totals` of many items, in fp64, since a sum over millions loses digits in fp32.
+        """Return `replicate_totals` of many items, in fp64, since a sum over millions loses digits in fp32.
 
         The weights are large, so all columns are first summed by group, then weighted together.
         """
@@ -303,7 +304,7 @@ class Resampler:
         return found
 
     def item_weights(self) -> Iterator[NDArray[np.float32]]:
-        """Weights of the items, a few replicates at a time; shape [some, n].
+        """Yield weights of the items, a few replicates at a time; shape [some, n].
 
         With many items, only the first 2,000 replicates are given.
         """
@@ -316,13 +317,13 @@ class Resampler:
 
 
 def _row_slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator[slice]:
-    """The rows of a table [rows, columns], in chunks."""
+    """Yield the rows of a table [rows, columns], in chunks."""
     step = max(1, at_once // max(shape[1], 1))
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
 def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
-    """The 95% percentile interval of each column of [replicates] or [replicates, k].
+    """Return the 95% percentile interval of each column of [replicates] or [replicates, k].
 
     NaN replicates are left out; a column with mostly NaN has no interval (NaN).
     """
@@ -340,7 +341,7 @@ def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
 
 
 def widen_share_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
-    """The interval of a share of n items; near 0 or 1, it is no narrower than Clopper-Pearson's over clusters.
+    """Return the interval of a share of n items; near 0 or 1, it is no narrower than Clopper-Pearson's over clusters.
 
     With fewer than MIN_ITEMS_A_SIDE items on one side, bootstrap percentiles are too narrow, and if all items agree
     they have no width at all.
@@ -365,7 +366,7 @@ def widen_share_interval(share: float, low: float, high: float, *, n: int, clust
 
 
 def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler | None = None) -> Floats:
-    """P(positive > negative) + P(equal) / 2, once (shape [1]) or in each replicate (shape [replicates]).
+    """Return P(positive > negative) + P(equal) / 2, once (shape [1]) or in each replicate (shape [replicates]).
 
     `positive` and `negative` hold scores; with a resampler its items are the positives, then the negatives.
     """
@@ -391,7 +392,7 @@ def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler 
 
 
 def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
-    """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
+    """Return the AUC of the positive items against the others, and that of each replicate, shape [replicates].
 
     With more than `MANY_ITEMS`, replicates are not ranked again: each is the figure plus the first-order effect of its
     draws, from placements, the share of the other side that each item beats (DeLong et al. 1988; for clusters,
@@ -404,7 +405,7 @@ def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resample
         value = float(_placements(values, is_positive).sum() / sizes[0])
 
         def influence() -> Iterator[Floats]:
-            """The positives' placements minus the AUC and the mask of positives, then the same for the others."""
+            """Yield the positives' placements minus the AUC and the mask of positives, then the same for the others."""
             for side, sign in ((is_positive, 1), (~is_positive, -1)):
                 placements = _placements(sign * values, side)
                 placements[side] -= value
@@ -421,7 +422,8 @@ def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resample
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
-    """The share of the other side below each item of this side, ties as one half; 0 for items of the other side."""
+    """Return the share of the other side below each item of this side, ties as one half; 0 for items of the other side.
+    """
     among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
     found[side] = (search_sorted(among, own) + search_sorted(among, own, "right")) / (2 * len(among))
@@ -459,7 +461,7 @@ class LogBootstrap:
 
     @classmethod
     def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogBootstrap:
-        """The queries with draws from this seed."""
+        """Return the queries with draws from this seed."""
         return cls(np.array(weights, np.float64), tuple(clusters), Resampler(clusters, seed=seed))
 
     @property
@@ -469,11 +471,11 @@ class LogBootstrap:
         return int(sizes.sum() ** 2 / (sizes**2).sum())
 
     def mean(self, values: Floats) -> Figure:
-        """The mean of values from 0 to 1, shape [n]."""
+        """Return the mean of values from 0 to 1, shape [n]."""
         return self.ratio(values, np.ones(len(values)))
 
     def ratio(self, part: Floats, whole: Floats) -> Figure:
-        """The sum of `part` over that of `whole`, shape [n] each; NaN if the whole is 0.
+        """Return the sum of `part` over that of `whole`, shape [n] each; NaN if the whole is 0.
 
         Near 0 or 1, the interval is no narrower than Clopper-Pearson's over clusters.
         """
@@ -488,7 +490,7 @@ class LogBootstrap:
         return Figure(value, min(low, ends[0]), max(high, ends[1]))
 
     def change(self, before: Floats, after: Floats) -> Figure:
-        """The mean of `after` minus `before`, shape [n] each."""
+        """Return the mean of `after` minus `before`, shape [n] each."""
         both = np.column_stack([after - before, np.ones(len(before))]) * self.weights[:, None]
         sums = self.resampler.replicate_totals(both)
         low, high = percentile_interval(sums[:, 0] / sums[:, 1])

@@ -38,6 +38,6 @@ class Draws(Base):
         return getattr(self._rng, name)
 
     def random_ranks(self, count: int) -> tuple[int, ...]:
-        """A random 32-bit number for each of `count` places; a place's number does not depend on `count`."""
+        """Return a random 32-bit number for each of `count` places; a place's number does not depend on `count`."""
         seed = "{}/{}/{}".format(*self._seed).encode("utf-8", "surrogatepass")
         return unpack(f">{count}I", shake_128(seed).digest(4 * count))

@@ -73,7 +73,7 @@ class Negatives:
 
 
 def threshold_step(scores: Floats) -> float:
-    """The distance between offered thresholds: four digits of the range of the scores.
+    """Return the distance between offered thresholds: four digits of the range of the scores.
 
     >>> threshold_step(np.array([0.1, 0.9])), threshold_step(np.array([10.0, 300.0]))
     (0.0001, 0.1)
@@ -83,7 +83,7 @@ def threshold_step(scores: Floats) -> float:
 
 
 def next_threshold_above(score: float, step: float) -> float:
-    """The lowest threshold on the grid that is above a score.
+    """Return the lowest threshold on the grid that is above a score.
 
     >>> next_threshold_above(0.7123, 0.0001), next_threshold_above(0.71234, 0.0001)
     (0.7124, 0.7124)
@@ -98,7 +98,8 @@ def _decimal_places(step: float) -> int:
 
 
 def strictest_useful_threshold(counted: Floats, positives: Floats, *, step: float) -> float | None:
-    """The highest threshold on the grid that accepts 30 of the scores `counted`, or half of the positives' scores.
+    """Return the highest threshold on the grid that accepts 30 of the scores `counted`, or half of the positives'
+    scores.
 
     None if there are fewer scores and no positives. Without the second condition, data with few positives would only
     have thresholds that also accept negatives.
@@ -114,7 +115,7 @@ def strictest_useful_threshold(counted: Floats, positives: Floats, *, step: floa
 
 
 def highest_threshold_reached(score: float, step: float) -> float:
-    """The highest threshold on the grid that a score reaches.
+    """Return the highest threshold on the grid that a score reaches.
 
     >>> highest_threshold_reached(0.71239, 0.0001)
     0.7123
@@ -123,7 +124,7 @@ def highest_threshold_reached(score: float, step: float) -> float:
 
 
 def upper_rate_bound(accepted: int, negatives: Negatives) -> float:
-    """The upper 95% bound of the rate if so many of these negatives are accepted.
+    """Return the upper 95% bound of the rate if so many of these negatives are accepted.
 
     >>> round(upper_rate_bound(0, Negatives.of_clusters(np.zeros(598), np.arange(598) // 2)), 4)
     0.01
@@ -133,7 +134,7 @@ def upper_rate_bound(accepted: int, negatives: Negatives) -> float:
 
 
 def lower_rate_bound(negatives: Negatives, threshold: float) -> float:
-    """The lower 95% bound of the rate at one threshold; only whole effective negatives count as accepted."""
+    """Return the lower 95% bound of the rate at one threshold; only whole effective negatives count as accepted."""
     effective = negatives.effective
     hits = math.floor(effective * float((negatives.scores >= threshold).mean()) + ROUNDING)
     return 1 - share_upper_bound(effective - hits, effective)
@@ -145,7 +146,7 @@ def max_accepted_negatives(negatives: Negatives, budget: float) -> int:
 
 
 def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float | None:
-    """The lowest threshold that is shown to keep the budget; None if not even one that accepts no negative is.
+    """Return the lowest threshold that is shown to keep the budget; None if not even one that accepts no negative is.
 
     It is never below `naive_threshold`, since the bound is never below the rate in the sample.
 
@@ -157,7 +158,7 @@ def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0*
 
 
 def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
-    """The lowest threshold whose rate in the sample itself is within the budget: what a plain search gives.
+    """Return the lowest threshold whose rate in the sample itself is within the budget: what a plain search gives.
 
     It breaks the promise about every second time, and is shown for comparison.
     """
@@ -165,7 +166,7 @@ def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**
 
 
 def _threshold_accepting(negatives: Negatives, count: int, step: float) -> float:
-    """The lowest threshold that accepts at most `count` negatives, fewer than all."""
+    """Return the lowest threshold that accepts at most `count` negatives, fewer than all."""
     return next_threshold_above(float(np.sort(negatives.scores)[-1 - min(count, len(negatives.scores) - 1)]), step)
 
 
@@ -193,7 +194,7 @@ class ThresholdPromise:
 
 
 def judge_budget(negatives: Negatives, *, budget: float, strictest: float | None, step: float) -> ThresholdPromise:
-    """The promise that these negatives allow; `strictest` is the highest useful threshold, None without one.
+    """Return the promise that these negatives allow; `strictest` is the highest useful threshold, None without one.
 
     A lowest threshold above `strictest` does not count.
     """

@@ -37,7 +37,8 @@ def tango_z(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> F
 
 
 def tango_variance(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
-    """The variance of (up - down) / n under H0: P(up) - P(down) = theta, at the likeliest discordance (Tango 1998).
+    """Return the variance of (up - down) / n under H0: P(up) - P(down) = theta, at the likeliest discordance (Tango
+    1998).
 
     Counts need not be whole.
 
@@ -53,7 +54,9 @@ def tango_variance(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLik
 
 
 def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> Floats:
-    """The theta at which Tango's statistic is `z`: a lower bound of the change for z > 0, an upper one for z < 0."""
+    """Return the theta at which Tango's statistic is `z`: a lower bound of the change for z > 0, an upper one for z <
+    0.
+    """
     z = np.asarray(z, float)
     shape = np.broadcast(n, up, down, z).shape
     low, high = np.full(shape, -1.0), np.full(shape, 1.0)
@@ -80,7 +83,7 @@ def holm_adjusted_p(p: ArrayLike) -> Floats:
 
 
 def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:
-    """P(T <= t) of Student's t with `free` degrees of freedom."""
+    """Return P(T <= t) of Student's t with `free` degrees of freedom."""
     from scipy.special import stdtr
 
     result: Floats = np.asarray(stdtr(free, t), float)
@@ -88,7 +91,7 @@ def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:
 
 
 def t_quantile(p: ArrayLike, free: ArrayLike) -> Floats:
-    """The t below which Student's distribution with `free` degrees of freedom has the share p."""
+    """Return the t below which Student's distribution with `free` degrees of freedom has the share p."""
     from scipy.special import stdtrit
 
     result: Floats = np.asarray(stdtrit(free, p), float)
@@ -145,7 +148,7 @@ def wilson_interval(share: float, n: int, *, z: float) -> tuple[float, float]:
 
 
 def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int | None:
-    """The number of units that show a share of `share` or less if hits come at this rate; None if none can.
+    """Return the number of units that show a share of `share` or less if hits come at this rate; None if none can.
 
     >>> units_needed_at(0.0, 0.01), units_needed_at(0.0025, 0.01), units_needed_at(0.01, 0.01)
     (299, 521, None)
@@ -161,7 +164,7 @@ def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int |
 
 
 def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
-    """The number of units that show a share of `share` or less with this many hits.
+    """Return the number of units that show a share of `share` or less with this many hits.
 
     >>> units_needed(0, 0.01), units_needed(1, 0.01)
     (299, 473)
@@ -176,7 +179,7 @@ NODES, WIDEST = 160, 12.0
 
 
 def obrien_fleming_spending(t: float, alpha: float) -> float:
-    """The two-sided error spent at the fraction `t`, hardly any at first (Lan and DeMets 1983, Biometrika 70).
+    """Return the two-sided error spent at the fraction `t`, hardly any at first (Lan and DeMets 1983, Biometrika 70).
 
     >>> round(obrien_fleming_spending(1.0, 0.05), 6)
     0.05
@@ -187,7 +190,7 @@ def obrien_fleming_spending(t: float, alpha: float) -> float:
 
 
 def pocock_spending(t: float, alpha: float) -> float:
-    """The two-sided error spent at the fraction `t`, about evenly (Lan and DeMets 1983, Biometrika 70).
+    """Return the two-sided error spent at the fraction `t`, about evenly (Lan and DeMets 1983, Biometrika 70).
 
     >>> round(pocock_spending(1.0, 0.05), 6)
     0.05
@@ -199,7 +202,7 @@ def pocock_spending(t: float, alpha: float) -> float:
 def critical_values_of_looks(
     fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_spending
 ) -> tuple[float, ...]:
-    """The bounds of |z| at each look. Without an effect, the probability to cross any of them is `alpha`.
+    """Return the bounds of |z| at each look. Without an effect, the probability to cross any of them is `alpha`.
 
     `fractions` of the information are ascending, and the last is 1.
 
@@ -218,7 +221,7 @@ def critical_values_of_looks(
 
 
 def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *, drift: float = 0.0) -> Floats:
-    """The probability of having crossed a bound of |z| by each look, shape [looks].
+    """Return the probability of having crossed a bound of |z| by each look, shape [looks].
 
     `drift` is the mean of z at the last look, 0 without an effect.
 
@@ -240,20 +243,20 @@ class SequentialProcess:
         self.places, self.mass = np.zeros(1), np.ones(1)  # mass: density times the weight of the node
 
     def leaves(self, at: float, bound: float) -> float:
-        """The probability that |z| is beyond `bound` at the time `at`, and was within the bounds before."""
+        """Return the probability that |z| is beyond `bound` at the time `at`, and was within the bounds before."""
         from scipy.special import ndtr
 
         edge, mean, spread = bound * np.sqrt(at), *self._step(at)
         return float(self.mass @ (ndtr((mean - edge) / spread) + ndtr((-edge - mean) / spread)))
 
     def bound(self, at: float, error: float) -> float:
-        """The bound that |z| exceeds with the probability `error` at the time `at`."""
+        """Return the bound that |z| exceeds with the probability `error` at the time `at`."""
         from scipy.optimize import brentq
 
         return float(brentq(lambda bound: self.leaves(at, bound) - error, 0, WIDEST))
 
     def within(self, at: float, bound: float) -> SequentialProcess:
-        """The distribution at the time `at`, given that |z| is within `bound`."""
+        """Return the distribution at the time `at`, given that |z| is within `bound`."""
         nodes, weights = _quadrature_points(NODES)
         edge, mean, spread = bound * np.sqrt(at), *self._step(at)
         found = SequentialProcess(at=at, drift=self.drift)
@@ -263,7 +266,7 @@ class SequentialProcess:
         return found
 
     def _step(self, at: float) -> tuple[Floats, float]:
-        """The mean from each place, and the standard deviation, of the motion at a later time."""
+        """Return the mean from each place, and the standard deviation, of the motion at a later time."""
         return self.places + self.drift * (at - self.at), float(np.sqrt(at - self.at))
 
 

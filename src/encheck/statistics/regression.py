@@ -74,7 +74,9 @@ def _classify_test_part(train: Part, test: Features, penalty: float, held_out: f
 
 
 def _best_penalty(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tuple[float, float]:
-    """The penalty with the best accuracy (to 0.01%), and that accuracy; ties go to the strongest, the smallest C."""
+    """Return the penalty with the best accuracy (to 0.01%), and that accuracy; ties go to the strongest, the smallest
+    C.
+    """
     found = [round(100 * accuracy(penalty), 2) for penalty in penalties]
     return penalties[int(np.argmax(found))], max(found) / 100
 
@@ -91,7 +93,7 @@ def _stratified_folds(count: int) -> Any:
 
 
 def _fit_classifier(x: Features, y: Classes, penalty: float) -> Any:
-    """A fitted classifier. Its input was checked before; a second check would take longer than a small fit."""
+    """Return a fitted classifier. Its input was checked before; a second check would take longer than a small fit."""
     from sklearn import config_context
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -106,7 +108,7 @@ def _has_not_converged(fitted: Any) -> int:
 
 
 def min_texts_for_folds(*, nested: bool) -> int:
-    """The texts that the rarest class needs so that each fold has one: FOLDS, or more for nested folds.
+    """Return the texts that the rarest class needs so that each fold has one: FOLDS, or more for nested folds.
 
     >>> min_texts_for_folds(nested=False), min_texts_for_folds(nested=True)
     (10, 12)

@@ -73,7 +73,8 @@ class Sharing:
 
     @classmethod
     def of(cls, things: ArrayLike) -> Self:
-        """The sharing of items with these things, shape [n] (one each) or [n, k] (up to k; a negative number is none).
+        """Return the sharing of items with these things, shape [n] (one each) or [n, k] (up to k; a negative number is
+        none).
 
         An item without a thing shares nothing.
 
@@ -125,14 +126,14 @@ class Sharing:
         return found.astype(np.float64)
 
     def _times_sharing(self, sums: Floats) -> Floats:
-        """S of the patterns times `sums`, shape [patterns, k]."""
+        """Return S of the patterns times `sums`, shape [patterns, k]."""
         if self.clusters is not None:
             return sums
         blocks = ((self._block(rows) if block is None else block) for rows, block in self._blocks)
         return np.concatenate([block @ sums for block in blocks])
 
     def _sum_by_pattern(self, columns: Floats) -> Floats:
-        """The sum of each column over the items of each pattern; shape [patterns, k]."""
+        """Return the sum of each column over the items of each pattern; shape [patterns, k]."""
         if len(self._sizes) == len(self.patterns):
             found = np.empty_like(columns)
             found[self.patterns] = columns
@@ -142,17 +143,18 @@ class Sharing:
         return found
 
     def sum_over_sharing_items(self, columns: Floats) -> Floats:
-        """S times the columns [n, k]: each item's sum over itself and the items that it shares something with."""
+        """Return S times the columns [n, k]: each item's sum over itself and the items that it shares something with.
+        """
         return self._times_sharing(self._sum_by_pattern(columns))[self.patterns]
 
     def quadratic_form(self, columns: Floats) -> Floats:
-        """x'S x of each column; shape [k]. It may be below 0, as S is not a covariance."""
+        """Return x'S x of each column; shape [k]. It may be below 0, as S is not a covariance."""
         sums = self._sum_by_pattern(columns)
         found: Floats = (sums * self._times_sharing(sums)).sum(axis=0)
         return found
 
     def _traces(self, strata: Things) -> tuple[float, float]:
-        """tr(MSM) and tr((MSM)^2), where M removes the mean of each stratum."""
+        """Return tr(MSM) and tr((MSM)^2), where M removes the mean of each stratum."""
         if not len(self):
             return 0.0, 0.0
         groups = np.unique(strata, return_inverse=True)[1].reshape(-1)
@@ -203,7 +205,7 @@ class Sharing:
         return ""
 
     def estimate_errors(self, values: Floats, *, strata: Things | None = None) -> MeanErrors:
-        """The errors of the means of columns [n, k]. The shares of `strata` [n] are taken as fixed."""
+        """Return the errors of the means of columns [n, k]. The shares of `strata` [n] are taken as fixed."""
         columns = values.reshape(len(self), -1).astype(float)
         n, mean = len(columns), columns.mean(axis=0)
         if strata is None:
@@ -223,7 +225,7 @@ class Sharing:
         return MeanErrors(mean, variance, free, effective, np.nan_to_num(scores))
 
     def effective_items_of_rate(self, errors: MeanErrors, rare: Floats) -> Floats:
-        """The effective number of items for rates with `rare` items [k] on the rarer side.
+        """Return the effective number of items for rates with `rare` items [k] on the rarer side.
 
         If these are too few to estimate how much sharing items correlate, a correlation of `SUPPOSED` is assumed: fully
         without rare items, not at all with `FEW` or more.
@@ -235,7 +237,7 @@ class Sharing:
         return found
 
     def rate_interval(self, values: Floats) -> tuple[Floats, Floats]:
-        """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
+        """Return the 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
         Korn and Graubard (1998, Survey Methodology 24): Clopper and Pearson's at the effective number of items. Values
         between 0 and 1 vary less than wins and losses with the same mean, and count for correspondingly more items.
@@ -254,7 +256,8 @@ class Sharing:
         )
 
     def change_interval(self, differences: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
-        """The interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
+        """Return the interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape
+        [k].
 
         Tango's score interval at the effective number of items, with Student's t; -1 to 1 if `why_no_interval` has a
         reason.
@@ -272,13 +275,13 @@ class Sharing:
 
 
 def mean_interval(found: MeanErrors) -> tuple[Floats, Floats]:
-    """The 95% intervals of the means by Student's t; ends of shape [k]."""
+    """Return the 95% intervals of the means by Student's t; ends of shape [k]."""
     reach = t_quantile((1 + LEVEL) / 2, max(found.free, 1)) * found.error
     return found.mean - reach, found.mean + reach
 
 
 def cached_sharing(things: ArrayLike) -> Sharing:
-    """`Sharing.of` with a cache, since all figures on the same items use it."""
+    """Return `Sharing.of` with a cache, since all figures on the same items use it."""
     given = np.ascontiguousarray(things, np.intp)
     return _sharing_of_bytes(given.tobytes(), given.shape)
 
@@ -289,12 +292,12 @@ def _sharing_of_bytes(things: bytes, shape: tuple[int, ...]) -> Sharing:
 
 
 def number_names(names: Sequence[Sequence[str]]) -> dict[str, int]:
-    """A number for each name of a thing, in alphabetical order."""
+    """Return a number for each name of a thing, in alphabetical order."""
     return {name: i for i, name in enumerate(sorted({name for some in names for name in some}))}
 
 
 def number_units(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None = None) -> Things:
-    """The numbers of each item's things, shape [n] if each has one, else [n, k] with -1 for none.
+    """Return the numbers of each item's things, shape [n] if each has one, else [n, k] with -1 for none.
 
     >>> number_units([["a"], ["a", "b"]]).tolist()
     [[0, -1], [0, 1]]
@@ -307,7 +310,7 @@ def number_units(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None
 
 
 def stack_units(several: Sequence[Things]) -> Things:
-    """The things [n, k] of several sets of items in one array, with the same numbering and the largest k.
+    """Return the things [n, k] of several sets of items in one array, with the same numbering and the largest k.
 
     >>> stack_units([np.array([[1]]), np.array([[2, 3]])]).tolist()
     [[1, -1], [2, 3]]
@@ -317,7 +320,9 @@ def stack_units(several: Sequence[Things]) -> Things:
 
 
 def _find_patterns(linked: Any) -> tuple[Things, Things]:
-    """The pattern of each row of an incidence matrix, and the first row of each; an empty row is its own pattern."""
+    """Return the pattern of each row of an incidence matrix, and the first row of each; an empty row is its own
+    pattern.
+    """
     widths = np.diff(linked.indptr)
     n = len(widths)
     if (widths <= 1).all():

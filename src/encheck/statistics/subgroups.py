@@ -41,7 +41,9 @@ class FeatureTable:
     known: Floats
 
     def residual_function(self, half: Mask) -> Callable[[Floats], Floats]:
-        """A function that subtracts from columns of this half what `known` and a constant predict (least squares)."""
+        """Return a function that subtracts from columns of this half what `known` and a constant predict (least
+        squares).
+        """
         design = np.column_stack([np.ones(int(half.sum())), self.known[half]])
         left, sizes, _ = np.linalg.svd(design, full_matrices=False)
         basis = left[:, sizes > _FINEST * sizes.max(initial=0)]
@@ -89,7 +91,7 @@ class _Candidate:
 
 
 def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: int = PERMUTATIONS) -> list[Subgroup]:
-    """At most ten cells that fail more often than the rest of their table, by increasing p.
+    """Return at most ten cells that fail more often than the rest of their table, by increasing p.
 
     A seeded half of all clusters nominates: by the lower 95% bound of the difference in failure rate beyond what is
     known, among cells and rests of 15 clusters or more. The other half tests each cell's failures, and its failures
@@ -116,7 +118,7 @@ def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: i
 
 
 def _candidate_cells(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
-    """The large enough cells of a table that fail significantly more often than the rest in this half."""
+    """Yield the large enough cells of a table that fail significantly more often than the rest in this half."""
     if not half.any():
         return
     beyond, groups = table.residual_function(half), _number_clusters(_clusters_of_half(table, half))
@@ -154,7 +156,7 @@ def _number_clusters(names: Sequence[str]) -> NDArray[np.intp]:
 def _lower_difference_bounds(
     masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Callable[[Floats], Floats]
 ) -> Floats:
-    """Lower 95% bound of the difference between cell and rest beyond what is known; shape [cells].
+    """Return the lower 95% bound of the difference between cell and rest beyond what is known; shape [cells].
 
     It is the coefficient of the cell in the linear model (Frisch and Waugh 1933). Its error is that of the clusters'
     scores under no difference, so that even a small cell in which all items fail has an error. Minus infinity for a
@@ -174,7 +176,7 @@ def _lower_difference_bounds(
 
 
 def _drop_redundant(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """The first ten that share less than half of their texts with an earlier cell on the same topic."""
+    """Return the first ten that share less than half of their texts with an earlier cell on the same topic."""
     chosen: list[_Candidate] = []
     texts: list[frozenset[str]] = []
     for one in ranked:
