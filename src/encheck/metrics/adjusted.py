@@ -1,9 +1,10 @@
-"""The rate of triplets that a model would win if the surface favoured neither text.
+"""Estimate the rate of triplets that a model would win if the surface favoured neither text.
 
-One of two edits of a sentence may keep more of its words, their order or its length. A scorer that goes by the surface
-wins or loses with the construction, whatever the edits mean. The adjusted rate weights the triplets so that every
-surface difference is symmetric about zero (`statistics.balancing`). Under these weights, a scorer that goes by these
-differences alone wins one half. Negations and positions of the change are not balanced; rivals that use them are shown.
+One of two edits of a sentence may keep more of its words, their order or its length. Then a scorer that uses only the
+surface wins or loses by the construction of the texts, whatever the edits mean. The adjusted rate weights the triplets
+so that every surface difference is symmetric about zero (`statistics.balancing`). Under these weights, a scorer that
+uses only these differences wins one half. The weights do not balance negations and the position of the change. So rival
+scorers that use these are shown.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ STRATA = {1: "kept", -1: "changed", 0: "tie"}
 
 @dataclass(frozen=True)
 class Stratum:
-    """The triplets whose surface favours the kept text, the changed one, or neither, by token edit distance.
+    """The triplets whose surface, by token edit distance, favours the kept text, the changed text, or neither.
 
-    `weight` is their share in the adjusted rate, NaN if there is none.
+    `weight` is the stratum's share in the adjusted rate; NaN if there is no adjusted rate.
     """
 
     name: str
@@ -51,9 +52,10 @@ class Stratum:
 def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Return the share won under weights that balance every surface difference about zero; a tie counts as one half.
 
-    The interval resamples clusters with fixed weights, and is widened by the remaining imbalance. `clusters` is their
-    effective number under the weights (Kish). The params have the strata. Instead of an estimate, `missing` has the
-    reason if a difference has fewer than 20 clusters on its smaller side, or if no weights balance it.
+    The interval resamples clusters with fixed weights, and is widened by the remaining imbalance. `clusters` is the
+    effective number of clusters under the weights (Kish). The params have the strata. There is no estimate if a
+    difference has fewer than 20 clusters on its smaller side, or if no weights balance it; then `missing` has the
+    reason.
     """
     wins, found = margin_wins(scores.margins, epsilon), surface_differences(scores.items)
     missing = one_sided_message(found, scores)
@@ -75,11 +77,11 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 def meaning_in_words(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyType({})) -> str:
-    """Return whether an adjusted rate shows that meaning is detected: its whole interval is above one half and each
-    rival.
+    """Return in words whether the adjusted rate shows that the model detects meaning.
 
-    `rivals` are the rates, under the same weights, of scorers that use features that the weights do not balance. A
-    rival counts if its own interval is above one half; the best one is named.
+    It does if the whole interval is above one half and above each rival. `rivals` are rates, under the same weights, of
+    scorers that use features that the weights do not balance. A rival counts if its own interval is above one half; the
+    best of these is named.
     """
     if estimate.missing:
         return f"not told, {estimate.missing}"
@@ -101,9 +103,7 @@ def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack
 
 
 def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
-    """Return the difference with too few clusters on its smaller side, as a message; empty if every difference has
-    enough.
-    """
+    """Return a message on a difference with too few clusters on its smaller side; empty if there is no such difference."""
     for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.select(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
@@ -115,7 +115,8 @@ def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
 
 
 def imbalance_message(surface_differences: Floats, weights: Floats) -> str:
-    """Return the difference that no weights balance, as a message; empty if all are balanced or there are no weights.
+    """Return a message on a difference that the weights do not balance; empty if all are balanced or there are no
+    weights.
     """
     left = weighted_imbalance(surface_differences, weights)
     worst = int(np.argmax(np.nan_to_num(left)))

@@ -1,8 +1,7 @@
-"""Accuracy of classifications: paraphrase or not by a threshold, and downstream tasks by a linear classifier.
+"""Accuracy of classifications: paraphrases by a threshold, and downstream tasks by a linear classifier.
 
-A threshold is never chosen on the pairs it is measured on (RISE, COLING 2022).
-
-As in that paper, there are two thresholds: accuracy uses the one with the best accuracy, F1 the one with the best F1.
+A threshold is never chosen on the pairs that it is measured on. There are two thresholds, as in RISE (COLING 2022):
+accuracy uses the threshold with the best accuracy, and F1 the threshold with the best F1.
 """
 
 from __future__ import annotations
@@ -35,9 +34,7 @@ THRESHOLD = "its threshold is of a whole set"
 def predict_labels(
     scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1_objective
 ) -> ThresholdPredictions:
-    """Return predictions of the measured pairs at the threshold that is best on the validation part, else on other
-    folds.
-    """
+    """Return predictions of the measured pairs at the threshold that is best on the validation part, or on other folds."""
     if len(measured) < len(scores.items):
         validation = np.flatnonzero([split in VALIDATION for split in scores.splits])
         if has_both_labels(scores.labels[validation]):
@@ -48,21 +45,21 @@ def predict_labels(
 
 @metric(label="accuracy", whole=THRESHOLD)
 def accuracy(scores: PairScores) -> Estimate:
-    """Return the share of right predictions on the test part, at the threshold of the best accuracy on validation."""
+    """Return the share of right predictions on the test part, at the validation part's most accurate threshold."""
     return _estimate_on_test_part("accuracy", scores, thresholds.accuracy_objective)
 
 
 @metric(label="F1", whole=THRESHOLD)
 def f1(scores: PairScores) -> Estimate:
-    """Return F1 of the paraphrases on the test part, at the threshold of the best F1 on validation."""
+    """Return the F1 of the paraphrases on the test part, at the validation part's threshold with the best F1."""
     return _estimate_on_test_part("f1", scores, thresholds.f1_objective)
 
 
 def head_figures(scores: PairScores) -> list[Estimate]:
-    """Return the accuracy and F1 of a trained head's own prediction, its argmax ("Predicate-Argument Based Bi-Encoder
+    """Return accuracy and F1 of a trained head's own prediction, its argmax ("Predicate-Argument Based Bi-Encoder
     ...").
 
-    Empty for a model without a head of two classes. No threshold is chosen.
+    The list is empty for a model without a head of two classes. No threshold is chosen.
     """
     if scores.head_threshold is None:
         return []
@@ -98,7 +95,7 @@ def _estimate_of_predictions(
 
 
 def _objective_by_replicate(objective: Objective, counts: Floats) -> Floats:
-    """Return the objective, replicate by replicate: hits, alarms, positives, negatives in columns."""
+    """Return the objective of each replicate. The columns of `counts` are hits, alarms, positives and negatives."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = objective(counts[:, 0], counts[:, 1], counts[:, 2], counts[:, 3])  # type: ignore[arg-type]
     return result
@@ -108,9 +105,9 @@ def _objective_by_replicate(objective: Objective, counts: Floats) -> Floats:
 def task_accuracy(scores: ClassifiedScores) -> Estimate:
     """Return the share of the measured texts that are classified correctly.
 
-    The interval resamples the measured texts, with the classifiers fixed. With folds it is the share of all texts; the
-    toolkit takes the mean of the folds' shares, which differs by less than a hundredth of a point. The params describe
-    the classifiers, and count the texts with a near-duplicate among the training texts.
+    The interval resamples the measured texts, with the classifiers fixed. With folds, the share is that of all texts.
+    The toolkit uses the mean of the folds' shares, which differs by less than a hundredth of a point. The params
+    describe the classifiers, and count the texts with a near-duplicate among the training texts.
     """
     estimate = estimate_share("task_accuracy", scores.resampler, scores.values)
     if scores.predictions is None:

@@ -1,7 +1,8 @@
 """Spearman or Pearson correlation of scores with graded similarity.
 
-SemEval's STS tasks are reported in three ways: one correlation over all pairs ("all"), the mean of the sets' own
-("mean"), and that mean with each set weighted by its number of pairs ("weighted mean"). They differ by several points.
+Papers report SemEval's STS tasks in three ways: one correlation over all pairs ("all"), the mean of the correlations of
+the sets ("mean"), and that mean with each set weighted by its number of pairs ("weighted mean"). The three differ by
+several points.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ Correlate = Callable[[Floats, Floats, Weights], Floats]
 def spearman_pseudo_values(table: CaseScores, scores: Floats) -> Floats:
     """Return each graded pair's pseudo-value of Spearman's correlation of `scores` with human scores; shape [n].
 
-    Their mean is the correlation, and the error of their mean is that of the correlation: each is the correlation plus
-    n times the pair's influence on it (the infinitesimal jackknife). If all scores are equal, the values are 0.
+    A pseudo-value is the correlation plus n times the pair's influence on the correlation (the infinitesimal
+    jackknife). So the mean of the values is the correlation, and the error of the mean is the error of the correlation.
+    If all scores are equal, the values are 0.
     """
     gold = np.array(table.gold, float)
     value = float(weighted_spearman(scores, gold, np.ones((1, len(scores)), np.float32))[0])
@@ -42,40 +44,37 @@ def spearman_pseudo_values(table: CaseScores, scores: Floats) -> Floats:
     reported="a correlation is of all pairs together: it decides with --for similarity",
 )  # fmt: skip
 def spearman(scores: PairScores) -> Estimate:
-    """Return the correlation of the ranks, ties with their mean rank. NaN if scores or gold do not vary."""
+    """Return the correlation of the ranks; ties have their mean rank. It is NaN if scores or gold do not vary."""
     return _correlation_of_all("spearman", scores, weighted_spearman)
 
 
 @metric(chance=0.0, label="Pearson", whole=WHOLE)
 def pearson(scores: PairScores) -> Estimate:
-    """Return the linear correlation; it depends on the shape of the score's scale, so it gives no verdict."""
+    """Return the linear correlation. It depends on the shape of the score's scale, so it gives no verdict."""
     return _correlation_of_all("pearson", scores, weighted_pearson)
 
 
 @metric(chance=0.0, label="mean Spearman", whole=WHOLE)
 def mean_spearman(scores: PairScores) -> Estimate:
-    """Return the unweighted mean of Spearman's correlations of the sets (a pair's split names its set)."""
+    """Return the unweighted mean of the sets' Spearman correlations. The split of a pair names its set."""
     return _mean_over_sets("mean_spearman", scores, weighted_spearman)
 
 
 @metric(chance=0.0, label="mean Pearson", whole=WHOLE)
 def mean_pearson(scores: PairScores) -> Estimate:
-    """Return the unweighted mean of Pearson's correlations of the sets."""
+    """Return the unweighted mean of the sets' Pearson correlations."""
     return _mean_over_sets("mean_pearson", scores, weighted_pearson)
 
 
 @metric(chance=0.0, label="weighted mean Spearman", whole=WHOLE)
 def weighted_mean_spearman(scores: PairScores) -> Estimate:
-    """Return the mean of Spearman's correlations of the sets, each weighted by its number of pairs: SentEval's "wmean".
-    """
+    """Return the mean of the sets' Spearman correlations, weighted by their numbers of pairs: SentEval's "wmean"."""
     return _mean_over_sets("weighted_mean_spearman", scores, weighted_spearman, by_size=True)
 
 
 @metric(chance=0.0, label="weighted mean Pearson", whole=WHOLE)
 def weighted_mean_pearson(scores: PairScores) -> Estimate:
-    """Return the mean of Pearson's correlations of the sets, each weighted by its number of pairs: SemEval's "weighted
-    mean".
-    """
+    """Return the mean of the sets' Pearson correlations, weighted by their numbers of pairs: SemEval's "weighted mean"."""
     return _mean_over_sets("weighted_mean_pearson", scores, weighted_pearson, by_size=True)
 
 
@@ -86,7 +85,7 @@ def scores_by_set(scores: PairScores) -> dict[str, PairScores]:
 
 
 def figures_by_set(scores: PairScores) -> Iterator[Estimate]:
-    """Yield both correlations of each set, with its name after the metric's, if there are several."""
+    """Yield both correlations of each set, if there are several sets. The name of the set follows the metric's name."""
     result = scores_by_set(scores)
     for name, part in result.items() if len(result) > 1 else ():
         for estimate in (spearman(part), pearson(part)):
@@ -133,7 +132,7 @@ def centred_ranks(values: Floats) -> Floats:
 
 
 def _pearson_influence(first: Floats, second: Floats) -> Floats:
-    """Return the change of Pearson's correlation when each item is drawn once more: its influence function / n."""
+    """Return how much Pearson's correlation changes when an item is drawn once more: its influence function / n."""
     x, y = first - first.mean(), second - second.mean()
     both, one, other = (x * y).sum(), (x * x).sum(), (y * y).sum()
     root = np.sqrt(one * other)
@@ -143,7 +142,10 @@ def _pearson_influence(first: Floats, second: Floats) -> Floats:
 
 
 def _spearman_influence(first: Floats, second: Floats) -> Floats:
-    """As `_pearson_influence`, of centred ranks: a repeated item also moves the ranks of all items above it."""
+    """Return how much Spearman's correlation changes when an item is drawn once more, from centred ranks.
+
+    A repeated item also moves the ranks of all items above it.
+    """
     both, one, other = (first * second).sum(), (first * first).sum(), (second * second).sum()
     root = np.sqrt(one * other)
     moved = first * second + _weight_above(first, second) + _weight_above(second, first)
@@ -154,9 +156,7 @@ def _spearman_influence(first: Floats, second: Floats) -> Floats:
 
 
 def _weight_above(values: Floats, weights: Floats) -> Floats:
-    """Return the sum of the `weights` of all items above each, and half of those tied with it; shape [n]. They sum to
-    0.
-    """
+    """Return for each item the `weights` of all items above it plus half of those of tied items, centred; shape [n]."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
     sums = np.add.reduceat(weights[order], np.flatnonzero(is_new))
@@ -173,9 +173,9 @@ def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:
 
 
 def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """As `weighted_pearson`, of ranks: exactly those of a sample that holds item i `weights[i]` times.
+    """Return Spearman's correlation of `first` and `second` [n] in samples that hold item i `weights[r, i]` times.
 
-    So a bootstrap replicate equals scipy's result on that sample, including ties.
+    The shape is [replicates]. A bootstrap replicate equals scipy's result on its sample, including ties.
     """
     return _correlation(_centre_ranks(first, weights), _centre_ranks(second, weights), weights)
 
@@ -201,7 +201,7 @@ def _centre_ranks(values: Floats, weights: Weights) -> Floats:
 
 
 def _correlation(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """NaN if one of the two does not vary; rounding residue of a constant does not count as variation."""
+    """Return NaN if one of the two does not vary. Rounding residue of a constant does not count as variation."""
     both = (first * second * weights).sum(axis=1)
     squares = [(side * side * weights).sum(axis=1) for side in (first, second)]
     varies = np.minimum(*squares) > 1e-18 * weights.sum(axis=1)

@@ -284,8 +284,7 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 
 
 def group_by_question(scores: PairScores) -> list[NDArray[np.intp]]:
-    """Return positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order.
-    """
+    """Return positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order."""
     result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):
         if (question := question_id(key)) is not None:

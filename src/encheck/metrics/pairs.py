@@ -151,8 +151,7 @@ def shares_above_by_label(scores: PairScores, *, threshold: float | None = None)
     label="calibrated gap",
 )
 def similarity_gap(scores: PairScores) -> Estimate:
-    """Return the mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4).
-    """
+    """Return the mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
     positive = scores.labels == 1
     sides = (positive, ~positive)
     t = scores.resampler.replicate_totals_of_columns(
@@ -252,8 +251,7 @@ BEYOND = "_beyond_word_overlap"
 
 
 def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
-    """Yield the calibrated gap and the AUC of the model minus those of word overlap, paired; none without word overlap.
-    """
+    """Yield the calibrated gap and the AUC of the model minus those of word overlap, paired; none without word overlap."""
     if (words := scores.surface.get(WORD_OVERLAP)) is None:
         return
     both = scores.calibrated

@@ -53,8 +53,7 @@ def recall_by_query(answers: Sequence[Answers], *, cut: int) -> Floats:
 
 
 def average_precision_by_query(answers: Sequence[Answers]) -> Floats:
-    """Return the mean over a query's right documents of the precision at their ranks, 0 for one not found; shape [n].
-    """
+    """Return the mean over a query's right documents of the precision at their ranks, 0 for one not found; shape [n]."""
     ranks = Ranks.of(answers)
     far = np.iinfo(np.intp).max
     order = np.lexsort((np.where(ranks.rank > 0, ranks.rank, far), ranks.query))
@@ -64,8 +63,7 @@ def average_precision_by_query(answers: Sequence[Answers]) -> Floats:
 
 
 def hard_negatives_beaten(answers: Sequence[Answers]) -> Floats:
-    """Return the share of a query's hard negatives that score below its right document, NaN if it has none; shape [n].
-    """
+    """Return the share of a query's hard negatives that score below its right document, NaN if it has none; shape [n]."""
     return safe_ratio(np.array([one.won for one in answers], float), np.array([one.duels for one in answers], float))
 
 

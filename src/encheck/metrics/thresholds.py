@@ -121,8 +121,7 @@ def predict_by_cluster_folds(
     folds: int = FOLDS,
     objective: Objective = f1_objective,
 ) -> ThresholdPredictions:
-    """Return predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold.
-    """
+    """Return predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold."""
     return predict_by_folds(values, labels, assign_folds(clusters, folds=folds), objective=objective)
 
 

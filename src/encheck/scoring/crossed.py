@@ -134,8 +134,7 @@ class CrossedScores:
         return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """Return one row of the item file per side, the two of a group in sequence; `step` is the number of the side.
-        """
+        """Return one row of the item file per side, the two of a group in sequence; `step` is the number of the side."""
         groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
         rows = replace(self.sides, surface=beside).to_item_frame(case, [t for group in groups for t in group.triplets])

@@ -99,8 +99,7 @@ class LexicalIndex:
         return np.array(found)
 
     def rank_documents(self, queries: Sequence[str], count: int) -> Iterator[RankedRows]:
-        """Yield (rows, scores) of the `count` best documents of each query, the best first; ties in the order of rows.
-        """
+        """Yield (rows, scores) of the `count` best documents of each query, the best first; ties in the order of rows."""
         return (
             with_ties_in_row_order(*merge_top_rows(NO_ROWS, self.score_all_documents(query), 0, count=count))
             for query in queries
@@ -120,8 +119,7 @@ class TextScorer(Protocol):
         ...
 
     def score_grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """Return the similarity of each query and document, shape [n, m]; NothingToMeasure if it can only score pairs.
-        """
+        """Return the similarity of each query and document, shape [n, m]; NothingToMeasure if it can only score pairs."""
         ...
 
     def score_repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:

@@ -157,8 +157,7 @@ class SentencePair(Item):
 
 
 def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
-    """Return the labelled pairs for choosing thresholds: those of the validation part, if a different part is measured.
-    """
+    """Return the labelled pairs for choosing thresholds: those of the validation part, if a different part is measured."""
     if not any(p.split in TEST for p in pairs):
         return ()
     return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)

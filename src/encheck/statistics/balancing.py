@@ -91,8 +91,7 @@ def weighted_imbalance(differences: Floats, weights: Floats) -> Floats:
 
 
 def remaining_imbalance(differences: Floats, weights: Floats) -> float:
-    """Return the largest deviation from one half, under the weights, of a scorer that uses the sign of one difference.
-    """
+    """Return the largest deviation from one half, under the weights, of a scorer that uses the sign of one difference."""
     signs = np.abs(weights @ np.sign(differences)) / weights.sum()
     return float(signs.max(initial=0)) / 2
 

@@ -255,8 +255,7 @@ class Resampler:
         return self._totals_by_group(columns)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
-        """Return `replicate_totals` of items with one cluster each, `columns`, shape [n]; only their weights are used.
-        """
+        """Return `replicate_totals` of items with one cluster each, `columns`, shape [n]; only their weights are used."""
         present, places = np.unique(columns, return_inverse=True)
         every = self.weights.shape[1]
         few = len(present) < every // 3
@@ -422,8 +421,7 @@ def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resample
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
-    """Return the share of the other side below each item of this side, ties as one half; 0 for items of the other side.
-    """
+    """Return the share of the other side below each item of this side, ties as one half; 0 for items of the other side."""
     among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
     found[side] = (search_sorted(among, own) + search_sorted(among, own, "right")) / (2 * len(among))

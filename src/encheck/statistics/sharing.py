@@ -143,8 +143,7 @@ class Sharing:
         return found
 
     def sum_over_sharing_items(self, columns: Floats) -> Floats:
-        """Return S times the columns [n, k]: each item's sum over itself and the items that it shares something with.
-        """
+        """Return S times the columns [n, k]: each item's sum over itself and the items that it shares something with."""
         return self._times_sharing(self._sum_by_pattern(columns))[self.patterns]
 
     def quadratic_form(self, columns: Floats) -> Floats:
