@@ -33,14 +33,14 @@ def declare_change_is_farther(name: str, **declared: Any) -> Callable[[Function]
 
 
 def declare_other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Declare the control: a different statement in the same place is farther than a rewording with the meaning kept."""
+    """Declare the control: a different statement in the same place is farther than a rewording that keeps the meaning."""
     items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)
 
 
 def declare_both_directions(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Declare the check that each of two texts that differ in this phenomenon is nearer to its own rewording.
+    """Declare the check that each of two texts that differ in this phenomenon is nearer to its rewording.
 
     A scorer that goes by the surface wins one of the two directions. Guessing wins both directions in a quarter of the
     groups, so the floor is one quarter.

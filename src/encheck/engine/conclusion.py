@@ -186,7 +186,10 @@ def _replicate_noise(
 def _judge_answers_by_people(
     one: LogAnswers, baseline: str, found: UnjudgedSearch, recorder: Recorder, settings: Settings
 ) -> JudgementSummary | None:
-    """Return people's judgements of a search's answers; None without a query log. Raise UsageError for an invalid file."""
+    """Return people's judgements of a search's answers; None without a query log.
+
+    Raise UsageError for an invalid file.
+    """
     if settings.queries is None:
         return None
     every = recorder.items.table
@@ -233,8 +236,8 @@ def add_contamination(
 ) -> Conclusion:
     """Return the conclusion with contamination rows, which compare the model with each baseline.
 
-    Without baselines, the rows compare each later model with the first. They exist only if the run measured written and
-    fresh probes. Seed replicates are not candidates.
+    Without baselines, the rows compare each later model with the first. The rows exist only if the run measured written
+    and fresh probes. Seed replicates are not candidates.
     """
     results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}

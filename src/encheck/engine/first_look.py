@@ -273,7 +273,7 @@ def _is_mostly_stored(bench: Bench, requests: Sequence[Request]) -> bool:
 
 
 def _contract_items(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items]:
-    """Return some items of each contract, evenly spaced over the whole data, since one broken text breaks a contract."""
+    """Return some items of each contract, evenly spaced over all data, since one broken text breaks a contract."""
     found = {}
     for one in requests:
         with suppress(NothingToMeasure, CheckError):
@@ -285,7 +285,7 @@ def _contract_items(bench: Bench, requests: Iterable[Request]) -> dict[Request, 
 
 
 def headline_requests(requests: Iterable[Request]) -> list[Request]:
-    """Return the headline checks of each property at their first level, or all its checks if it has no headline checks."""
+    """Return the headline checks of each property at their first level, or all its checks if it has none."""
     first: dict[tuple[str, str, int], Request] = {}
     for one in sorted(requests, key=lambda one: str(one[3])):
         if one[2].family not in UNSEEN:

@@ -444,7 +444,7 @@ def select_gate_checks(every: Sequence[Check], chosen: Sequence[Check] | None, s
 
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
-    """Raise UsageError, before encoding, if nothing can decide or if --protect names a property that is not measured."""
+    """Raise UsageError, before encoding, if nothing can decide or --protect names a property that is not measured."""
     from encheck.gating.comparison import is_user_data
     from encheck.gating.pairing import can_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected

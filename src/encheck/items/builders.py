@@ -168,7 +168,7 @@ def refuse_one_label(name: str, labels: Set[int]) -> None:
 
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """Return pairs with a graded similarity, for correlations: those of the test part if there is one, otherwise all."""
+    """Return pairs with a graded similarity, for correlations: the test part if there is one, otherwise all."""
     if dataset.whole:
         return dataset.whole.graded_items()
     graded = [p for p in dataset.pairs if p.score is not None]

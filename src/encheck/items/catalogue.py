@@ -132,7 +132,7 @@ def list_variants_of_stream(
     keep: int | None = None,
     surveyed: Sequence[Group] = (),
 ) -> list[VariantListing]:
-    """Return the listings for a stream of texts. Generators that need models are left out.
+    """Return the listings for a stream of texts, by default of all generators that need no models.
 
     The names in the data are taken from the first texts, or from `surveyed`.
     """

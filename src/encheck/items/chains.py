@@ -198,7 +198,7 @@ def _replace_sources(groups: Sequence[Group | str], sources: Sources, maker: Var
 
 
 def rewrite_sources(groups: Sequence[Group], maker: VariantMaker) -> list[Variant | str]:
-    """Return each sentence in other words: a back-translation if there are translators, otherwise the written rewrite."""
+    """Return each sentence in other words: back-translated if there are translators, otherwise the written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]

@@ -83,7 +83,7 @@ class VariantMaker:
         return self._run_in_chunks(groups, generator, level)
 
     def survey_names(self, groups: Sequence[Group], generator: Generator) -> None:
-        """Collect the names in the first of these texts, except edited texts, if the generator uses names of the data."""
+        """Collect the names in the first of these texts, except edited texts, if the generator uses such names."""
         declared = as_named_generator(generator)
         is_on_trial = declared.is_experimental and not self.english.experimental
         if declared.survey is None or is_on_trial or self.english.recipe is not None:
@@ -227,7 +227,7 @@ def refuse_unread_variants(
 
 
 def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
-    """Return the (relation, level) of the written variants that these claims read; None if a claim reads all variants."""
+    """Return the (relation, level) of the written variants that these claims read; None if a claim reads all."""
     asked = _RequestedVariants()
     for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
         for has_all in (False, True):  # some ask for a variant only if another one exists, or does not
@@ -237,7 +237,7 @@ def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
 
 
 class _RecordingMaker(VariantMaker):
-    """Runs generators on the recording group. A generator that reads no written variant fails, since there is no parse."""
+    """Runs generators on the recording group. A generator that reads no written variant fails without a parse."""
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         found = list[Outcome]()

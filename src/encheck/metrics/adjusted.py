@@ -103,7 +103,7 @@ def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack
 
 
 def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
-    """Return a message on a difference with too few clusters on its smaller side; empty if there is no such difference."""
+    """Return a message on a difference with too few clusters on its smaller side; empty if none has too few."""
     for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.select(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:

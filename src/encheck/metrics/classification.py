@@ -34,7 +34,7 @@ THRESHOLD = "its threshold is of a whole set"
 def predict_labels(
     scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1_objective
 ) -> ThresholdPredictions:
-    """Return predictions of the measured pairs at the threshold that is best on the validation part, or on other folds."""
+    """Return predictions of the measured pairs at the best threshold of the validation part, or of other folds."""
     if len(measured) < len(scores.items):
         validation = np.flatnonzero([split in VALIDATION for split in scores.splits])
         if has_both_labels(scores.labels[validation]):

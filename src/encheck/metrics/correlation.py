@@ -74,7 +74,7 @@ def weighted_mean_spearman(scores: PairScores) -> Estimate:
 
 @metric(chance=0.0, label="weighted mean Pearson", whole=WHOLE)
 def weighted_mean_pearson(scores: PairScores) -> Estimate:
-    """Return the mean of the sets' Pearson correlations, weighted by their numbers of pairs: SemEval's "weighted mean"."""
+    """Return the mean of the sets' Pearson correlations, weighted by numbers of pairs: SemEval's "weighted mean"."""
     return _mean_over_sets("weighted_mean_pearson", scores, weighted_pearson, by_size=True)
 
 
@@ -156,7 +156,7 @@ def _spearman_influence(first: Floats, second: Floats) -> Floats:
 
 
 def _weight_above(values: Floats, weights: Floats) -> Floats:
-    """Return for each item the `weights` of all items above it plus half of those of tied items, centred; shape [n]."""
+    """Return for each item the sum of the `weights` above it, plus half of the weights tied with it; shape [n]."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
     sums = np.add.reduceat(weights[order], np.flatnonzero(is_new))
@@ -201,7 +201,10 @@ def _centre_ranks(values: Floats, weights: Weights) -> Floats:
 
 
 def _correlation(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """Return NaN if one of the two does not vary. Rounding residue of a constant does not count as variation."""
+    """Return the correlation of two centred arrays under each row of `weights`; NaN if one of the two does not vary.
+
+    Rounding residue of a constant does not count as variation.
+    """
     both = (first * second * weights).sum(axis=1)
     squares = [(side * side * weights).sum(axis=1) for side in (first, second)]
     varies = np.minimum(*squares) > 1e-18 * weights.sum(axis=1)

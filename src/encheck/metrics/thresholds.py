@@ -22,7 +22,7 @@ Objective = Callable[[Floats, Floats, float, float], Floats]
 
 
 def f1_objective(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:  # noqa: ARG001
-    """Return F1 of the positive class from the counts of true and of false positives."""
+    """Return the F1 of the positive class from the counts of true positives (hits) and false positives (alarms)."""
     return 2 * hits / (hits + alarms + positives)
 
 
@@ -38,7 +38,7 @@ def balanced_accuracy_objective(hits: Floats, alarms: Floats, positives: float, 
 
 @dataclass(frozen=True)
 class ThresholdPredictions:
-    """Predictions (shape [n], 1 or 0) of the measured pairs, with the (mean) threshold and the number of folds.
+    """Predictions (1 or 0, shape [n]) of the measured pairs, with the mean threshold and the number of folds.
 
     `folds` is 0 if one threshold was chosen on a validation part. The predictions of a fold, and all figures of them,
     are NaN if the other folds lack a label.
@@ -60,8 +60,7 @@ class ThresholdPredictions:
 
 
 def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1_objective) -> float:
-    """Return the threshold of the highest objective for "1 where the value is at least it"; the highest of equally good
-    ones.
+    """Return the threshold with the highest objective for "1 where the value is at least it", the highest of several.
 
     Candidates are the midpoints between distinct neighbouring values, and the lowest value (everything is positive).
 
@@ -108,7 +107,7 @@ def predict_by_validation(
     *,
     objective: Objective = f1_objective,
 ) -> ThresholdPredictions:
-    """Return predictions of the measured pairs at the threshold that is best on the validation pairs."""
+    """Return predictions of the measured pairs at the best threshold of the validation pairs."""
     threshold = best_threshold(values[validation], labels[validation], objective=objective)
     return ThresholdPredictions((values[measured] >= threshold).astype(float), threshold, 0)
 
@@ -121,15 +120,15 @@ def predict_by_cluster_folds(
     folds: int = FOLDS,
     objective: Objective = f1_objective,
 ) -> ThresholdPredictions:
-    """Return predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold."""
+    """Return predictions of each fold's pairs at the best threshold of the other folds. A cluster stays in one fold."""
     return predict_by_folds(values, labels, assign_folds(clusters, folds=folds), objective=objective)
 
 
 def predict_by_folds(
     values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1_objective
 ) -> ThresholdPredictions:
-    """Return predictions of each fold's pairs at the threshold that is best on the others; `fold` numbers them, shape
-    [n].
+    """Return predictions of each fold's pairs at the best threshold of the other folds; `fold`, shape [n], numbers
+    them.
     """
     predicted, thresholds = np.full(len(values), np.nan), []
     for k in np.unique(fold):
@@ -144,5 +143,5 @@ def predict_by_folds(
 
 
 def has_both_labels(labels: NDArray[np.int8]) -> bool:
-    """Return whether the labels are 1 and 0, with both present."""
+    """Return whether the labels are only 1 and 0, and both occur."""
     return bool(np.unique(labels).tolist() == [0, 1])
