@@ -33,7 +33,7 @@ def declare_change_is_farther(name: str, **declared: Any) -> Callable[[Function]
 
 
 def declare_other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Declare the control: a different statement in the same place is farther than a rewording that keeps the meaning."""
+    """Declare the control: a different statement in the same place is farther than a rewording of the meaning."""
     items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)

@@ -254,7 +254,7 @@ def nonobvious_figures(cases: PredictedPairs) -> Iterator[Estimate]:
 
 
 def constant_prediction_figures(cases: PredictedPairs) -> Iterator[Estimate]:
-    """Yield F1_n of always-positive, always-negative and coin-tossing predictions (the expectation of Table 6's random)."""
+    """Yield F1_n of always-positive, always-negative and coin-tossing predictions (in expectation Table 6's random)."""
     for name, chance in CONSTANT_PREDICTIONS.items():
         constant = replace(cases, predicted=np.broadcast_to(chance, len(cases.predicted)), surface={}, params={})
         yield replace(threshold_figure(constant, name="f1_n"), metric=f"f1_n_{name}")
