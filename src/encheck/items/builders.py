@@ -297,7 +297,7 @@ class OwnProperty:
         """Return the items. Raise NothingToMeasure if the data lack the property."""
         if not dataset.properties.get(self.name):
             raise NothingToMeasure(
-                f"{dataset.name} has nothing of the property {self.name!r}: see --data={self.kind}:FILE",
+                f"{dataset.name} has no data for the property {self.name!r}: see --data={self.kind}:FILE",
                 needs=f"{self.kind} of the property",
             )
         return Items(dataset.properties[self.name])

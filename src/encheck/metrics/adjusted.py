@@ -84,12 +84,12 @@ def meaning_in_words(estimate: Estimate, rivals: Mapping[str, Estimate] = Mappin
     best of these is named.
     """
     if estimate.missing:
-        return f"not told, {estimate.missing}"
+        return f"undecided, {estimate.missing}"
     if estimate.low <= HALF:
-        return "turned round" if estimate.high < HALF else "not told from the surface"
+        return "reversed" if estimate.high < HALF else "not separable from the surface"
     rates = {name: rival.value for name, rival in rivals.items() if rival.low > HALF and rival.value >= estimate.low}
     best = max(rates, key=rates.__getitem__, default=None)
-    return f"not told from {best}, which has {rates[best]:.2f}" if best else "detected"
+    return f"not separable from {best}, which has {rates[best]:.2f}" if best else "detected"
 
 
 def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:
@@ -108,8 +108,8 @@ def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
         kept, changed = (scores.resampler.select(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
             return (
-                f"the surface decides too much: {name} favours the kept text in {kept} clusters and the changed one in "
-                f"{changed}, and {MIN_SIDE} of each are needed"
+                f"the surface is too one-sided: {name} favours the kept text in {kept} clusters and the changed text "
+                f"in {changed}, but should favour each in at least {MIN_SIDE}"
             )
     return ""
 
@@ -123,8 +123,8 @@ def imbalance_message(surface_differences: Floats, weights: Floats) -> str:
     if not left[worst] > UNBALANCED:
         return ""
     return (
-        f"the surface decides too much: no weights balance {SURFACE_DIFFERENCES[worst]} (what is left is "
-        f"{left[worst]:.2f} of its size, and should be at most {UNBALANCED:g})"
+        f"the surface is too one-sided: no weights balance {SURFACE_DIFFERENCES[worst]} (the remaining imbalance is "
+        f"{left[worst]:.2f} of its size, but should be at most {UNBALANCED:g})"
     )
 
 

@@ -148,10 +148,10 @@ def _cause_of_changed_answers(values: Floats, repeated: Floats | None) -> str:
     """
     changed = f"{int((values < 1).sum())} of {len(values)} texts get another answer"
     if repeated is not None and (repeated < 1).any():
-        return f"{changed} the second time, in the same batch too: chance plays a part, as with dropout left on"
+        return f"{changed} the second time, even in the same batch: the model is not deterministic (is dropout on?)"
     return (
-        f"{changed} in a batch with other texts, and the same one when that batch is repeated: the model reads padding "
-        "(its tokenizer may pad on the left), or quantization is dynamic"
+        f"{changed} in a batch with other texts, but the same one when that batch is repeated: padding affects the "
+        "model (its tokenizer may pad on the left), or quantization is dynamic"
     )
 
 
