@@ -176,7 +176,8 @@ def test_hubness_is_scipys_skewness():
 
 
 @pytest.mark.parametrize(
-    ("repeated", "cause"), [([1, 1, 1, 1], "the same one when that batch is repeated"), ([1, 1, 0, 1], "not deterministic")]
+    ("repeated", "cause"),
+    [([1, 1, 1, 1], "the same one when that batch is repeated"), ([1, 1, 0, 1], "not deterministic")],
 )
 def test_contracts_count_what_held_and_say_what_an_answer_depends_on(repeated, cause):
     values, labels = np.array([1.0, 1, 0, 1]), np.ones(4, np.int8)
