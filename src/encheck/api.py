@@ -22,10 +22,10 @@ Spec = str | Path
 
 
 def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder | PairScorer:
-    """Load a model under test. Its weights are read when it first computes.
+    """Return the model under test. Its weights are loaded when it first encodes or scores.
 
     Args:
-        spec: a name in models.yaml, a folder or file ("./checkpoint"), a hub id, or "module:name" of your own.
+        spec: a name in models.yaml, a folder or file ("./checkpoint"), a hub id, or "module:name" of your own code.
         device: auto, cpu, cuda, cuda:1, mps, cuda:all, or several by comma.
         arguments: fields of models.yaml or options of the adapter, as in `--model-arg` (dtype, pooling, ...).
 
@@ -58,7 +58,7 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
 
 
 def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Dataset:
-    """Load a data set.
+    """Return the data set that `spec` names.
 
     Args:
         spec: "NAME" or "NAME:PATH", as in `--data`; `encheck data` lists the names.
@@ -82,7 +82,7 @@ def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_r
 
 
 def as_option(spec: Spec) -> str:
-    """Return the spec in the form of `--model`: a Path becomes absolute, so that it is not read as a name."""
+    """Return the model as text for `--model`. A Path becomes absolute, so that it is not taken for a name."""
     return str(expand_home(spec).absolute()) if isinstance(spec, Path) else spec
 
 
@@ -160,18 +160,18 @@ def compare_costs(
 
 
 def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, skip_bad_rows: bool = False) -> TextShift:
-    """Compare the text of two data sets at equal sizes: is a synthetic training set like real text?
+    """Compare the text of two data sets of equal size, for example a synthetic training set with real text.
 
     Args:
         data: a data set, as in `encheck run --data`.
         against: the data set to compare it with.
-        texts: measure at most this many texts and pairs of each.
+        texts: measure at most this many texts and pairs of each data set.
         seed: seed of the sample.
         skip_bad_rows: skip malformed rows.
 
     Returns:
-        BLEU-1 to 4 and Jaccard within pairs, if both sets have pairs; tokens per text, Distinct-1 to 3, the Zipf
-        coefficient and Self-BLEU. Each for both sets, with the difference and its 95% interval.
+        Each measure for both sets, with the difference and its 95% interval: tokens per text, Distinct-1 to 3, the Zipf
+        coefficient and Self-BLEU. If both sets have pairs, also BLEU-1 to 4 and Jaccard within pairs.
 
     Raises:
         DataError: a data set does not exist, is malformed, or has too few texts.

@@ -1,10 +1,10 @@
-"""The decorator `@claim`, with which a check declares its items, its metric and everything else about it.
+"""The decorator `@claim`, which declares a check: its items, its metric, its floor and aim, and its texts.
 
     @claim(contrast(casing, antonym), property="casing", metric=margin_rate.calibrated, floor=0.5, aim=0.95)
     def test_lower_case_is_nearer_than_antonym(judge): ...
 
-The run collects the claims of all selected checks, encodes their texts in one go, then calls the checks. Marker, gate,
-balanced score, comparison, page and exports use the declaration, which results.json contains.
+The run collects the claims of all selected checks, encodes all their texts together, then calls the checks. It writes
+the declarations to results.json, where the gate, the balanced score, comparisons, reports and exports read them.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ class DeclaredMetric(Protocol):
     """The attributes of a metric that a claim reads: see `encheck.metrics.Metric`."""
 
     def __call__(self, scores: Any, /, *args: Any, **options: Any) -> Estimate:
-        """Its figure over these scores."""
+        """Return the metric's figure over these scores."""
 
     @property
     def name(self) -> str:
-        """Its name in results.json."""
+        """The metric's name in results.json."""
 
     @property
     def base(self) -> str:
-        """Its name without the scale."""
+        """The metric's name without the scale."""
 
     @property
     def chance(self) -> float | None:
-        """The figure of a random guess."""
+        """The metric's value for a model that guesses."""
 
     @property
     def why_reported(self) -> str:
-        """Why the gate never uses it; empty if it may."""
+        """Why the gate never uses the metric; empty if it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A check's items, `items(dataset, level, maker)` for each of `levels`, and its declaration.
+    """What a check declares with `@claim`.
 
-    `judge` uses `metric`; `show` are figures reported next to it. `declared` has no property if the test's own marker
-    gives it.
+    `items(dataset, level, maker)` makes its items for each of `levels`. `judge` uses `metric` and reports the figures
+    in `show` next to it. `declared` has no property if the test's own marker names it.
     """
 
     items: Builder
@@ -121,30 +121,29 @@ def claim(
     headline: bool = False,
     tells: str = "",
 ) -> Callable[[Function], Function]:
-    """Make a test function a check.
+    """Declare that a test function is a check.
 
     Args:
         items: a function that makes the items of a data set, such as `encheck.items.against_paraphrase(generator)`.
-        levels: numbers or names, for each of which the check runs once, such as how many words a generator changes.
-        property: what is tested, and its marker. Default: the test's own marker.
+        levels: numbers or names, such as the number of words that a generator changes. The check runs once for each.
+        property: the property that the check tests; -m selects it. Default: the test's own marker.
         metric: the metric that `judge` uses.
-        show: what to report next to it: metrics, or functions of the scores that return one figure or several.
-        gates: the metric that the gate compares item by item (default: `metric`, if it has a value per item), or the
-            reason why the check is only reported.
-        chance: the figure of a model that guesses. Default: the metric's.
+        show: figures to report next to `metric`: metrics, or functions of the scores that return estimates.
+        gates: the metric that the gate compares item by item, or the reason why the gate only reports the check.
+            Default: `metric`, if it has a value per item.
+        chance: the metric's value for a model that guesses. Default: `metric.chance`.
         aim: the value that the metric should reach, in its unit: a share from 0 to 1, or a correlation.
         floor: the value that it must not fall below: a number up to `aim`, or "surface" for the best surface baseline.
-        unjudged: why the check has no verdict, with or without a gate; the gate uses it anyway if `gates` names a
-            metric.
+        unjudged: the reason why the check has no verdict. The gate still uses the check if `gates` names a metric.
 
-    The rest is as in `Declaration`.
+    `Declaration` describes the other arguments.
 
     Returns:
         A decorator that returns the test function unchanged.
 
     Raises:
-        UsageError: wrong levels, a property that -m cannot select, an unknown family or picture, something that is
-            not a metric, contradictory lines.
+        UsageError: the levels are wrong, -m cannot select the property, the family or a picture is unknown, `metric` is
+            not a metric, or `floor`, `aim` and `unjudged` contradict each other.
 
     >>> from encheck.generators.antonym import antonym
     >>> from encheck.items import against_paraphrase
@@ -206,20 +205,20 @@ def _refuse_invalid_declaration(
 
 
 def tested_property(claim: Claim, markers: Iterable[str]) -> str:
-    """The property that a check declares, otherwise its nearest marker that is not pytest's."""
+    """Return the property that a check declares, or else the name of its nearest marker that is not pytest's own."""
     return claim.property or next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
 
 def claim_of(function: object) -> Claim | None:
-    """The claim of a test function, or None if it is not a check."""
+    """Return the claim of a test function, or None if it is not a check."""
     return getattr(function, ATTRIBUTE, None)
 
 
 def floor_and_aim(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
-    """(floor, aim) for a figure of this metric in `judge`; None for a check without a verdict.
+    """Return the (floor, aim) that `judge` applies to this metric; None if the check has no verdict.
 
-    If the claim declares no aim, `at_least` is both floor and aim. UsageError if both or neither are given, or if the
-    metric is not the declared one.
+    If the claim declares no aim, `at_least` is both floor and aim. Raise UsageError if both or neither are given, or if
+    the metric is not the declared one.
     """
     declared = claim.declared
     if declared.metric and metric != declared.metric:
@@ -235,10 +234,10 @@ def floor_and_aim(claim: Claim, metric: str, at_least: float | None) -> tuple[Fl
 
 
 def claim_entry(function: Callable[..., object], *, property: str) -> ClaimEntry:  # noqa: A002
-    """The entry of a check in results.json: its texts, from its docstrings, and its declaration.
+    """Return the entry of a check in results.json: its declaration, and texts from two docstrings.
 
-    `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: the topic with the
-    source, and why it matters to users of a model.
+    `says` is the docstring of the test. `title` and `why` are the first two paragraphs of its file's docstring: the
+    topic with the source, and why it matters to users of a model.
     """
     found = claim_of(function)
     declared = found.declared if found else Declaration()
@@ -250,7 +249,7 @@ def claim_entry(function: Callable[..., object], *, property: str) -> ClaimEntry
 
 
 def first_sentence(text: str | None) -> str:
-    """The first sentence of a file's docstring, without text in brackets.
+    """Return the first sentence of a file's docstring, without text in brackets.
 
     >>> first_sentence("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
     'Criterion 2: a synonym keeps the meaning, and more'
@@ -260,9 +259,9 @@ def first_sentence(text: str | None) -> str:
 
 
 def read_declared_properties(paths: Iterable[Path]) -> dict[str, str]:
-    """The properties that check files declare, each with the topic of its first file; nothing is imported.
+    """Return the properties that check files declare, each with the topic of the first file that declares it.
 
-    Files that are not valid Python are skipped.
+    The files are parsed, not imported. Files that are not valid Python are skipped.
     """
     properties: dict[str, str] = {}
     for path in paths:

@@ -2,7 +2,7 @@
 
 EncheckError
 ├── UsageError          the user's input is wrong or incomplete: exit code 4
-│   ├── BaselineError   not a baseline, or a broken one, or one for other items or another kind of model
+│   ├── BaselineError   the path is not a baseline, or it is broken or does not fit the items or kind of model
 │   │   └── NothingToCompare   nothing was measured for the old model of a gate: exit code 5
 │   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
 │   ├── DataError       a data file is wrong, with file and line
@@ -11,7 +11,7 @@ EncheckError
 ├── CheckError          a check's own generator or builder is wrong: that check ends in `error`
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
-│   └── UnusableStoreError   nor written: a run continues without it
+│   └── UnusableStoreError   the store can be neither read nor written: a run continues without it
 ├── NothingToMeasure    the data have no item for this check: the check is skipped
 ├── CheckFailedError    a figure failed: ends the check (also an AssertionError)
 ├── KnownFailureError   a figure failed in a way that is known for this model: ends the check
@@ -32,7 +32,7 @@ NEEDS = "needs "  # a skipped check's message begins with this if it names what 
 
 
 class EncheckError(Exception):
-    """Base of all of them."""
+    """Base class of encheck's exceptions."""
 
 
 class UsageError(EncheckError):
@@ -40,7 +40,7 @@ class UsageError(EncheckError):
 
 
 class BaselineError(UsageError):
-    """The path is not a baseline, or the baseline is broken or for other items or a different kind of model."""
+    """The path is not a baseline, or the baseline is broken, has other items, or is of a different kind of model."""
 
 
 class NothingToCompare(BaselineError):  # noqa: N818 - a fact about the data, not a fault
@@ -80,7 +80,7 @@ class UnusableStoreError(StoreError):
 
 
 class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not a fault
-    """The data have no item for this check; `needs` names what they lack, or is empty.
+    """The data have no item for this check. `needs` names what the data lack, or is empty.
 
     >>> str(NothingToMeasure("own has no label", needs="labelled pairs"))
     'needs labelled pairs: own has no label'
@@ -91,7 +91,7 @@ class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not
 
 
 def missing_need(reason: str) -> str:
-    """What the data of a skipped check lack, from its reason; empty for other reasons.
+    """Return what the data of a skipped check lack, according to `reason`; empty for other reasons.
 
     >>> missing_need("needs labelled pairs: own has no label"), missing_need("own has no text")
     ('labelled pairs', '')
@@ -100,7 +100,7 @@ def missing_need(reason: str) -> str:
 
 
 def unknown_name_message(kind: str, name: str, known: Iterable[str]) -> str:
-    """Say that `name` is unknown, list what exists, and suggest the nearest match.
+    """Return a message that `name` is unknown, with the nearest match and the list of known names.
 
     >>> unknown_name_message("model", "sbrt", ["sbert", "jaccard"])
     "unknown model 'sbrt'; did you mean 'sbert'? There are: jaccard, sbert"
@@ -112,7 +112,7 @@ def unknown_name_message(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def no_pair_message(split: str | None, splits: Iterable[str]) -> str:
-    """Say that the data have no pair (of this split), and which splits they have; "" means no split.
+    """Return a message that the data have no pair in this split, with the splits that exist; "" means no split.
 
     >>> no_pair_message("test", [""])
     "no split 'test': the data name no splits; leave --split out"

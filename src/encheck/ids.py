@@ -22,7 +22,10 @@ _ITEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ItemParts:
-    """The parts of an item's id; `step` is the number of a chain's member, None for other items."""
+    """The parts of an item's id.
+
+    `step` is the position of a chain's member; None for other items.
+    """
 
     data: str
     texts: str
@@ -35,10 +38,10 @@ class ItemParts:
 
 
 class ItemId(str):
-    """Data set / hash of the source texts / relation / level / generator / occurrence, as a string.
+    """An item's id: data set / hash of the source texts / relation / level / generator / occurrence.
 
-    A pair scored in both orders and a chain's member have one more part. Ids are compared, sorted and stored by the ten
-    thousand, so their parts are parsed on demand.
+    The id of a pair scored in both orders and of a chain's member has one more part. A run compares, sorts and stores
+    tens of thousands of ids, so an id is a string whose parts are parsed only on demand.
 
     >>> ItemId("mrpc/8f51134ccd0afd90/antonym/1/antonym/0").parts.relation
     'antonym'
@@ -50,7 +53,7 @@ class ItemId(str):
     def of(
         cls, data: str, texts: str, relation: str, level: int | str, generator: str, occurrence: int | None = None
     ) -> Self:
-        """Compose an id; `texts` is a `content_hash`. Without an occurrence it is not yet `numbered`.
+        """Compose an id; `texts` is a `content_hash`. Without `occurrence`, the id still has to be `numbered`.
 
         >>> ItemId.of("mrpc", "8f51134ccd0afd90", "antonym", 1, "antonym", 0)
         'mrpc/8f51134ccd0afd90/antonym/1/antonym/0'
@@ -59,11 +62,11 @@ class ItemId(str):
         return cls(stem if occurrence is None else f"{stem}/{occurrence}")
 
     def numbered(self, occurrence: int) -> ItemId:
-        """The id with its occurrence number, which distinguishes items with the same texts."""
+        """Return the id with its occurrence number, which distinguishes items with the same texts."""
         return ItemId(f"{self}/{occurrence}")
 
     def of_step(self, step: int) -> ItemId:
-        """The id of a chain's member: 1 is the nearest.
+        """Return the id of a chain's member; step 1 is the nearest member.
 
         >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0").of_step(2).parts.step
         2
@@ -101,7 +104,7 @@ class ItemId(str):
 
     @property
     def parts(self) -> ItemParts:
-        """The parts; ValueError if the id has a different form."""
+        """The parts. Raises ValueError if the id has a different form."""
         if (found := self.parts_or_none) is None:
             raise ValueError(
                 f"the item's id is {str(self)!r}, but should be data/hash/relation/level/generator/occurrence"
@@ -111,9 +114,9 @@ class ItemId(str):
 
 @dataclass(frozen=True, slots=True)
 class CaseId:
-    """A check x model x data x level; `check` is the test's name without `test_`.
+    """The id of a case: a check on one model and data set at one level. `check` is the test's name without `test_`.
 
-    Its text cannot be parsed: names of models and data may contain hyphens.
+    The text of the id cannot be parsed, since names of models and data may contain hyphens.
 
     >>> str(CaseId("a_is_b", "my-model", "mrpc", "1"))
     'a_is_b/my-model-mrpc-1'
@@ -142,11 +145,11 @@ class CaseId:
         return f"{self.check}/{self.data}/{self.level}"
 
     def figure(self, name: str) -> str:
-        """The id of a figure of this case, as in a row of results.json."""
+        """Return the id of a figure of this case, as in a row of results.json."""
         return f"{self}/{name}"
 
     def name_of(self, figure: str) -> str:
-        """The name of a figure of this case, from its id.
+        """Return the name of a figure of this case, from its id.
 
         >>> CaseId("a_is_b", "m", "sts", "1").name_of("a_is_b/m-sts-1/spearman_2012/MSRpar")
         'spearman_2012/MSRpar'
@@ -155,7 +158,7 @@ class CaseId:
 
 
 def question_id(key: str) -> str | None:
-    """The question of a pair of ranking data, whose key is "question id/candidate id"; None for any other key.
+    """Return the question id of a key "question id/candidate id", as pairs of ranking data have; None for other keys.
 
     >>> question_id("Q268/Q268_R4")
     'Q268'
@@ -165,7 +168,7 @@ def question_id(key: str) -> str | None:
 
 
 class GateRowId(str):
-    """The name of a gate's row: property / data set / level, or capability / data set, and the names of its part.
+    """The name of a gate's row: property / data set / level, or capability / data set. A part of the row adds its name.
 
     >>> GateRowId.of("health", "probes", "1").part("evenness")
     'health/probes/1/evenness'
@@ -175,12 +178,12 @@ class GateRowId(str):
 
     @classmethod
     def of(cls, property: str, data: str, level: str) -> Self:  # noqa: A002 - the word for it
-        """The row of a property on data at a level."""
+        """Return the row of a property on data at a level."""
         return cls(f"{property}/{data}/{level}")
 
     @classmethod
     def of_capability(cls, capability: str, data: str) -> Self:
-        """The row that pools several properties or levels.
+        """Return the row that pools several properties or levels.
 
         >>> GateRowId.of_capability("word-order", "probes")
         'word-order/probes'
@@ -188,11 +191,11 @@ class GateRowId(str):
         return cls(f"{capability}/{data}")
 
     def part(self, name: str) -> GateRowId:
-        """The row of one part of this row."""
+        """Return the row of one part of this row."""
         return GateRowId(f"{self}/{name}")
 
     def with_parts_renamed(self, names: Mapping[str, str]) -> GateRowId:
-        """The row with its part renamed; unchanged if the part is not in `names`, or the row has no part.
+        """Return the row with its part renamed; unchanged if the part is not in `names`, or the row has no part.
 
         >>> GateRowId("health/probes/1/hubs").with_parts_renamed({"hubs": "evenness"})
         'health/probes/1/evenness'

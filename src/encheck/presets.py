@@ -1,9 +1,11 @@
-"""Decorators for the checks of a phenomenon: a change of meaning against a rewording, a control, and crossed groups.
+"""Decorators for the three checks of a phenomenon.
+
+The first compares a change of meaning with a rewording, the second is a control, the third uses crossed groups.
 
     @seen_in_both_directions("number", capability="facts", tells="one number from another", means="...")
     def test_number_is_seen_in_both_directions(judge): ...
 
-Each is `claim` with default items, metric, floor and aim. Keyword arguments replace the defaults.
+Each decorator is `claim` with default items, metric, floor and aim. Keyword arguments replace the defaults.
 """
 
 from __future__ import annotations
@@ -24,23 +26,24 @@ SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/method/probe
 
 
 def declare_change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Declare a check: a change of this phenomenon is farther than a rewording that keeps it."""
+    """Declare the check that changing this phenomenon moves a text farther than a rewording that keeps it."""
     items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "changed"))
     shared = {"property": name, "metric": adjusted_rate.calibrated, "gates": margin_rate, "show": RATES, **SHARED}
     return claim(items, **shared | declared)
 
 
 def declare_other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Declare the control: a different statement in the same place is farther than a rewording of the same meaning."""
+    """Declare the control: a different statement in the same place is farther than a rewording of the meaning."""
     items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)
 
 
 def declare_both_directions(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Declare a check: of two texts that differ in this phenomenon, each is nearer to its own rewording.
+    """Declare the check that each of two texts that differ in this phenomenon is nearer to its rewording.
 
-    Surface rules win one of the two. Guessing wins both in a quarter of the groups, which is the floor.
+    A scorer that goes by the surface wins one of the two directions. Guessing wins both directions in a quarter of the
+    groups, so the floor is one quarter.
     """
     shared = {
         "property": name, "metric": both_directions.calibrated, "gates": directions_mean,

@@ -1,7 +1,7 @@
-"""Relations that a model should satisfy for all texts: each function measures how much one is violated.
+"""Relations that a model should satisfy for all texts. Each function measures how far a model violates one relation.
 
-All but `margin` call the model itself (`encoder.model` of the fixture), without the store. The test sets the
-limit: `assert order_drift(model, texts) < 1e-5`. None of them needs hypothesis.
+All functions except `margin` call the model itself (`encoder.model` of the fixture), without the store. The test sets
+the limit: `assert order_drift(model, texts) < 1e-5`. The functions do not need hypothesis.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class SimilarityScorer(Protocol):
     """The interface that `margin` needs, which the fixture `encoder` has."""
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """Similarity of each pair; shape [n]."""
+        """Return the similarity of each pair; shape [n]."""
         ...
 
 
@@ -37,36 +37,36 @@ class TextTriple(Protocol):
 
 
 def margin(encoder: SimilarityScorer, pair: TextTriple) -> float:
-    """Similarity to the text that keeps the meaning minus that to the changed one; below 0 the model errs."""
+    """Return Sim(source, kept) - Sim(source, changed); a value below 0 is an error of the model."""
     kept, changed = encoder.similarities([pair.source] * 2, [pair.kept, pair.changed])
     return float(kept - changed)
 
 
 def repeat_drift(model: Encoder, texts: Sequence[str]) -> float:
-    """Determinism: the largest change of a coordinate when the same texts are encoded again."""
+    """Return the largest change of a coordinate when the same texts are encoded again (determinism)."""
     return _largest_difference(model.encode(texts), model.encode(texts))
 
 
 def order_drift(model: Encoder, texts: Sequence[str]) -> float:
-    """Batches: the largest change of a coordinate when the texts come in the opposite order."""
+    """Return the largest change of a coordinate when the texts are encoded in reverse order (batching)."""
     return _largest_difference(model.encode(texts), model.encode(list(texts)[::-1])[::-1])
 
 
 def batch_drift(model: Encoder, texts: Sequence[str]) -> float:
-    """Batches and padding: the largest change of a coordinate when each text is encoded by itself."""
+    """Return the largest change of a coordinate when each text is encoded alone (batching and padding)."""
     if not texts:
         return 0.0
     return _largest_difference(model.encode(texts), np.concatenate([model.encode([text]) for text in texts]))
 
 
 def text_drift(model: Encoder, first: str, second: str) -> float:
-    """Case, spacing and the like: the largest difference of a coordinate between the vectors of two texts."""
+    """Return the largest difference of a coordinate between the vectors of two texts that differ in case or spacing."""
     one, other = model.encode([first, second])
     return _largest_difference(one, other)
 
 
 def prompt_drift(model: Encoder, text: str, *, role: str, prompt: str) -> float:
-    """Prefixes: the largest difference between a text in its role and the same text with the prompt written out.
+    """Return the largest difference of a coordinate between a text in its role and the same text after the prompt.
 
     The model must not have a prompt for texts without a role.
     """
@@ -74,18 +74,18 @@ def prompt_drift(model: Encoder, text: str, *, role: str, prompt: str) -> float:
 
 
 def swap_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
-    """Symmetry: the largest change of a score when the two texts of a pair are swapped."""
+    """Return the largest change of a score when the two texts of a pair are swapped (symmetry)."""
     return _largest_difference(model.score_pairs(first, second), model.score_pairs(second, first))
 
 
 def pairs_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
-    """Batches and padding of a model that scores pairs: the largest change when each pair is scored by itself."""
+    """Return the largest change of a score when each pair is scored alone (batching and padding)."""
     alone = [model.score_pairs([a], [b]) for a, b in zip(first, second, strict=True)]
     return _largest_difference(model.score_pairs(first, second), np.concatenate(alone)) if alone else 0.0
 
 
 def _largest_difference(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
-    """The largest absolute difference; infinity if shapes differ or a value is not finite."""
+    """Return the largest absolute difference; infinity if shapes differ or a value is not finite."""
     if first.shape != second.shape:
         return float("inf")
     apart = np.abs(first.astype(np.float64) - second.astype(np.float64)).max(initial=0.0)

@@ -30,7 +30,7 @@ ChangeVerdict = Literal["better", "worse", "cannot tell", "no evidence"]  # of a
 
 @dataclass(frozen=True, slots=True)
 class BaselineFigure:
-    """A figure of the baseline's model: null if it could not be computed."""
+    """A figure of the baseline's model. A value is null if it could not be computed."""
 
     value: float | None
     low: float | None
@@ -40,7 +40,7 @@ class BaselineFigure:
 
 @dataclass(frozen=True, slots=True)
 class SurfaceFigure:
-    """The figure of a surface scorer on the same items, and its curve if it has one."""
+    """The figure of a surface scorer on the same items, with its margin curve if the metric has one."""
 
     value: float | None
     low: float | None
@@ -49,25 +49,25 @@ class SurfaceFigure:
 
     @property
     def numbers(self) -> tuple[float, float, float]:
-        """Value and ends of its interval; NaN for what could not be computed."""
+        """Value, lower and upper end of the 95% interval; NaN if null."""
         value, low, high = (math.nan if x is None else x for x in (self.value, self.low, self.high))
         return value, low, high
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One metric of one case, with its verdict if it has one.
+    """One metric of one case, with the verdict on it if there is one.
 
-    A case is a check x model x data x level. `property` is what the check tests (antonym, number, ...). `low` and
-    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. A metric fails below
-    its `floor` and passes at or above its `aim`; one that is only reported has neither, and no verdict. `floor_of`
-    names the surface baseline whose figure is the floor; null for a declared number. `reason` says why a failure is
-    known, or why the check was skipped, measured nothing or was not decided. A check that measured nothing has no
-    metric.
+    A case is a check on one model and data set at one level. `property` is what the check tests (antonym, number, ...).
+    `low` and `high` bound the 95% interval, `n` counts items, and `clusters` counts independent groups of items. A
+    metric fails below its `floor` and passes at or above its `aim`. A metric that is only reported has no floor, aim or
+    verdict. `floor_of` names the surface baseline whose figure is the floor; null if the floor is a declared number.
+    `reason` says why a failure is known, or why the check was skipped, measured nothing or was not decided. `metric` is
+    null for a check that measured nothing.
 
-    `params` are the metric's parameters and counts. `baseline` is the figure of the baseline's model, `surface` that of
-    each surface scorer. `excluded` counts sentences without an item, by reason. `validity` is that of the items'
-    generator; null for written items.
+    `params` has the metric's parameters and counts. `baseline` is the figure of the baseline's model, and `surface`
+    has the figure of each surface scorer. `excluded` counts sentences without an item, by reason. `validity` is the
+    validity of the items' generator; null for written items.
     """
 
     id: str
@@ -96,17 +96,17 @@ class Result:
 
     @builtins.property
     def case(self) -> CaseId:
-        """The check x model x data x level that the figure is of."""
+        """The id of the figure's case."""
         return CaseId(self.check, self.model, self.data, self.level)
 
     @builtins.property
     def numbers(self) -> tuple[float, float, float]:
-        """Value and ends of its interval; NaN for what could not be computed."""
+        """Value, lower and upper end of the 95% interval; NaN if null."""
         return SurfaceFigure(self.value, self.low, self.high).numbers
 
     @builtins.property
     def figure(self) -> str:
-        """The figure's name within its case: the metric, with its label if any."""
+        """The name of the figure within its case: the metric, with its label if it has one."""
         return self.case.name_of(self.id)
 
 
@@ -114,12 +114,13 @@ class Result:
 class ModelEntry:
     """A model of the run.
 
-    `fingerprint` covers weights, tokenizer, pooling, prompt, dtype and maximum length. `kind` says whether the model
-    gives vectors, or scores of pairs. `prompt` was put before every text, `prompts_used` before the texts of a role;
-    `how` has further settings of the adapter: pooling, code that was allowed to run. `dimension` is that of its
-    vectors; null without vectors. `error` says why it could not encode. `weights` is a hash of the tensors alone,
-    `architecture` one of their shapes and the vocabulary, which is the same for every training seed; both are null for
-    models without files. `lacks` lists the cases with texts that a file of vectors lacks.
+    `fingerprint` covers weights, tokenizer, pooling, prompt, dtype and maximum length. `kind` is "vector" for a model
+    that encodes texts, "pair" for a model that scores pairs. `prompt` was put before every text; `prompts_used` has the
+    prompts that were put before the texts of a role. `how` has further settings of the adapter, such as pooling, and
+    code that was allowed to run. `dimension` is the length of the model's vectors; null without vectors. `error` says
+    why the model could not encode. `weights` is a hash of the tensors alone. `architecture` is a hash of the tensors'
+    shapes and the vocabulary, so it is the same for every training seed. Both hashes are null for models without files.
+    `lacks` lists the cases with texts that a file of vectors lacks.
     """
 
     label: str
@@ -142,9 +143,10 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredItems:
-    """The number of selected checks on a data set's texts, of those that measured, and of their items.
+    """Counts of the checks on a data set's texts: `selected` checks, `measured` checks, and the `items` of these.
 
-    Contracts and health apply to any text and are not counted, nor are checks that a first look left out.
+    Contracts and health checks are not counted, since they apply to any text. Checks that a first look left out are not
+    counted either.
     """
 
     selected: Count
@@ -156,12 +158,12 @@ class MeasuredItems:
 class DataEntry:
     """A data set of the run.
 
-    `version` is the edition, if the data have editions. `rows` counts rows in the files, before sampling, `groups` the
-    sentences that variants are made from, `skipped` malformed rows. `sample` is the number of sampled clusters; null if
-    everything was used. `language` has the resources that made the variants; null if all were written or none was
-    needed. `calibration` and `measured` are by model. `whole` describes data in shards; the other counts are then those
-    of the sample for variants. `own_documents` counts queries with a document of the same id and text, which is left
-    out of that query's search.
+    `version` is the edition, if the data have editions. `rows` counts the rows in the files before sampling, `groups`
+    the sentences that variants are made from, and `skipped` the malformed rows. `sample` is the number of sampled
+    clusters; null if all clusters were used. `language` names the resources that made the variants; null if all
+    variants were written or the run needed none. `calibration` and `measured` have an entry for each model. `whole`
+    describes data in shards; the other counts are then counts of the sample for variants. `own_documents` counts the
+    queries whose document has the same id and text. The search of such a query leaves that document out.
     """
 
     name: str
@@ -185,7 +187,9 @@ class DataEntry:
 
 @dataclass(frozen=True, slots=True)
 class PropertyTimes:
-    """A property's distinct texts, the estimated seconds to encode only these, and the seconds to measure it."""
+    """The cost of one property: its distinct texts, the estimated seconds to encode them, and the seconds to measure
+    them.
+    """
 
     texts: Count
     encode_seconds: float
@@ -194,11 +198,11 @@ class PropertyTimes:
 
 @dataclass(frozen=True, slots=True)
 class RemainingWorkOfModel:
-    """An estimate of what one model still has to compute: texts or pairs, with their characters and tokens.
+    """An estimate of what one model still has to compute: `texts` (texts or pairs) with their characters and tokens.
 
-    Tokens are counted by the model's tokenizer if `is_counted`, otherwise they are a quarter of the characters. `price`
-    is dollars per million tokens; without one in models.yaml, 0 for a model on this machine and null for others.
-    `seconds` assume the rate of the first look; null if it computed too little.
+    `tokens` come from the model's tokenizer if `is_counted`, otherwise they are a quarter of the characters. `price` is
+    in dollars per million tokens. If models.yaml has no price, it is 0 for a model on this machine and null for other
+    models. `seconds` assume the speed of the first look; null if the first look computed too little.
     """
 
     model: str
@@ -213,7 +217,7 @@ class RemainingWorkOfModel:
 
 @dataclass(frozen=True, slots=True)
 class RemainingWork:
-    """Why a run stopped after its first look, what is left, and the command for it."""
+    """Why a run stopped after its first look, what each model still has to compute, and the command that does it."""
 
     why: str
     models: tuple[RemainingWorkOfModel, ...]
@@ -224,9 +228,9 @@ class RemainingWork:
 class RunEntry:
     """The values that may differ between equal runs.
 
-    `started` is UTC in ISO 8601. `seconds` is the time of the whole run without `wait_seconds`, the time spent waiting
-    for other runs; no other time includes it. `environment` has encheck's code, Python, platform and threads. `notes`
-    are warnings. `encoded` counts the texts or pairs that each model computed: 0 if all were stored.
+    `started` is UTC in ISO 8601. `wait_seconds` is the time spent waiting for other runs, which no other time includes;
+    `seconds` is the rest of the run's time. `environment` has encheck's code, Python, platform and threads. `notes` are
+    warnings. `encoded` counts the texts or pairs that each model computed: 0 if the store had all of them.
     """
 
     id: str
@@ -248,10 +252,10 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The cases that -m, -k or named tests left out.
+    """The cases that were left out because -m, -k or named tests did not select them.
 
-    `unselected` lists check/data/level. `left_out` lists their properties that a gate uses; in a gate, only those with
-    items in these data.
+    `unselected` lists these cases as check/data/level. `left_out` lists their properties that a gate uses; in a gate,
+    only the properties with items in the data.
     """
 
     unselected: tuple[str, ...]
@@ -260,10 +264,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """The part of the data that a run measured before it stopped after its first look; its other checks are skipped.
+    """The part of the data that a run measured before it stopped after its first look. The other checks are skipped.
 
-    `texts` counts texts or pairs of the model that needs most, `of_texts` estimates how many it needs for all checks on
-    all data except searches.
+    `texts` counts the texts or pairs of the model that needs most. `of_texts` estimates how many texts that model needs
+    for all checks on all data, except searches.
     """
 
     texts: Count
@@ -274,11 +278,12 @@ class FirstLook:
 
 @dataclass(frozen=True, slots=True)
 class Contamination:
-    """A candidate's gain on the written probes, which are public, minus its gain on fresh ones.
+    """A candidate's gain on the written probes, which are public, minus its gain on fresh probes.
 
-    `older` is the first model's label, or the baseline's folder. `written` and `fresh` name the data, `checks` counts
-    the checks that both data have and that gate by a rate. A gain is the mean change of their rates; `value` is the
-    difference of the gains with its 95% interval, whose ends are null if there are too few clusters.
+    `older` is the label of the first model, or the folder of the baseline. `written` and `fresh` name the data.
+    `checks` counts the checks that both data sets have and that gate by a rate. A gain is the mean change of their
+    rates. `value` is the difference of the gains. `low` and `high` bound its 95% interval; they are null if there are
+    too few clusters.
     """
 
     candidate: str
@@ -300,9 +305,10 @@ class Contamination:
 class Difference:
     """A property's figure for two models on their `n` common items, with the 95% interval of the change.
 
-    `p` is the two-sided p-value of no difference, after Holm's correction over all properties on the data set: 1 if no
-    item changed, or if there are too few clusters. `beats_chance` says whether the second model is shown to beat
-    guessing, by the gate's rule: if not, a rise is "no evidence", since damage raises figures below chance.
+    `p` is the two-sided p-value of no difference, after Holm's correction over all properties on the data set. It is 1
+    if no item changed or if there are too few clusters. `beats_chance` says whether the second model is shown to beat
+    guessing, by the gate's rule. If it is not, a rise is "no evidence", since damage also moves figures below chance
+    up.
     """
 
     property: str
@@ -321,9 +327,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A comparison of a model with one whose item scores ship, or with its checkpoint's parent; it decides nothing.
+    """A comparison of a model with a model whose item scores ship, or with its checkpoint's parent. It decides nothing.
 
-    `named_by` is the file that names a parent. `properties` are those measured for both.
+    `named_by` is the file that names the parent. `properties` has the properties that were measured for both models.
     """
 
     model: str
@@ -338,8 +344,8 @@ class Reference:
 class RunFile:
     """The results of one run. Two runs with the same models, data, options and versions differ only in `run`.
 
-    `claims` are by the name of the check. `selection` is null if every check was selected, `first_look` if the run did
-    not stop after one. `gate` is the result of a gate with its rows.
+    `claims` has an entry for each check, by name. `selection` is null if every check was selected. `first_look` is null
+    unless the run stopped after its first look. `gate` is the result of a gate with its rows.
     """
 
     schema_version: Literal[2] = field(default=SCHEMA_VERSION, kw_only=True)

@@ -1,6 +1,6 @@
 """The options of encheck without their prefix: --model, --data, ... Loaded by `-p encheck.short_options`.
 
-This is a separate plugin, so that pytest knows which arguments are values before it looks for test paths.
+A separate plugin is needed because pytest has to know which arguments are values before it looks for test paths.
 """
 
 from __future__ import annotations

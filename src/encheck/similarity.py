@@ -19,7 +19,7 @@ WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
 def cosine(first: Vectors, second: Vectors) -> Values:
-    """Cosine of each row of `first` [n, d] with the same row of `second` [n, d]; shape [n].
+    """Return the cosine of each row of `first` [n, d] with the same row of `second` [n, d]; shape [n].
 
     Rows of zeros have no direction: their cosine is NaN. All other rows have a finite cosine at any length.
     """
@@ -30,8 +30,9 @@ def cosine(first: Vectors, second: Vectors) -> Values:
 
 
 def _scale_rows(vectors: Vectors) -> Vectors:
-    """Each row times a power of two, so that its largest number is near 1: squares stay in fp32's range, no digit is
-    lost.
+    """Multiply each row by a power of two, so that its largest number is near 1.
+
+    So squares stay within fp32's range, and no digit is lost.
     """
     _, exponents = np.frexp(np.abs(vectors).max(axis=1, initial=0))
     powers = np.ldexp(np.float32(1), np.clip(-exponents, -126, 126))
@@ -39,7 +40,9 @@ def _scale_rows(vectors: Vectors) -> Vectors:
 
 
 def vector_distance(first: Vectors, second: Vectors) -> Values:
-    """Distance of each row from the same row of `second` [n, d]; shape [n]. For rows of equal length, 1 - cosine.
+    """Return the distance of each row from the same row of `second` [n, d]; shape [n].
+
+    For rows of equal length, the distance is 1 - cosine.
 
     >>> first, second = np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 1]], np.float32)
     >>> vector_distance(first, second).round(6).tolist()
@@ -51,22 +54,24 @@ def vector_distance(first: Vectors, second: Vectors) -> Values:
 
 
 def equal_up_to_rounding(first: Vectors, second: Vectors) -> Values:
-    """1 for each row that is equal in both up to rounding, otherwise 0; shape [n]."""
+    """Return 1 for each row of `first` that equals the same row of `second` up to rounding, otherwise 0; shape [n]."""
     return (vector_distance(first, second) <= ROUNDING).astype(np.float64)
 
 
 def dot(first: Vectors, second: Vectors) -> Values:
-    """Inner product, row by row, in fp64, which is finite for any finite fp32 vectors; shape [n]."""
+    """Return the inner product of each pair of rows, shape [n]. It is computed in fp64, so any finite fp32 rows are
+    safe.
+    """
     return np.asarray(np.einsum("ij,ij->i", first, second, dtype=np.float64), np.float64)
 
 
 def euclidean(first: Vectors, second: Vectors) -> Values:
-    """Negative Euclidean distance, row by row, so that larger is nearer; in fp64, as `dot`; shape [n]."""
+    """Return the negative Euclidean distance of each pair of rows, shape [n], in fp64; larger is nearer."""
     return np.asarray(-np.linalg.norm(np.subtract(first, second, dtype=np.float64), axis=1), np.float64)
 
 
 def manhattan(first: Vectors, second: Vectors) -> Values:
-    """Negative Manhattan distance, row by row, so that larger is nearer; in fp64, as `dot`; shape [n]."""
+    """Return the negative Manhattan distance of each pair of rows, shape [n], in fp64; larger is nearer."""
     return np.asarray(-np.abs(np.subtract(first, second, dtype=np.float64)).sum(axis=1), np.float64)
 
 
@@ -74,7 +79,7 @@ SIMILARITIES: dict[str, Similarity] = {"cosine": cosine, "dot": dot, "euclidean"
 
 
 def words(text: str) -> list[str]:
-    """The lower-cased words of a text, without punctuation.
+    """Return the lower-cased words of a text, without punctuation.
 
     >>> words("Don't panic, Ann!")
     ["don't", 'panic', 'ann']
@@ -84,14 +89,14 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=200_000)
 def word_set(text: str) -> frozenset[str]:
-    """The distinct lower-cased words of a text."""
+    """Return the distinct lower-cased words of a text."""
     return frozenset(words(text))
 
 
 def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
-    """Share of distinct lower-cased words that two texts have in common, pair by pair; shape [n].
+    """Return the share of distinct lower-cased words that the two texts of each pair have in common; shape [n].
 
-    Two texts without any word count as equal (1).
+    Two texts without words count as equal (1).
 
     >>> jaccard(["a red car"], ["a blue car"]).tolist()
     [0.5]
@@ -102,7 +107,7 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
 
 
 def jaccard_uncached(first: Sequence[str], second: Sequence[str]) -> Values:
-    """As `jaccard`, without caching the texts' words."""
+    """Return `jaccard` without caching the words of the texts."""
     sets = ((frozenset(words(a)), frozenset(words(b))) for a, b in zip(first, second, strict=True))
     return np.array([_set_overlap(a, b) for a, b in sets], dtype=np.float64)
 

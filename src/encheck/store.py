@@ -4,12 +4,12 @@ One SQLite file in WAL mode holds rows (kind, fingerprint, content hash) -> arra
 transaction, so a killed run keeps its finished batches. A row that does not match its checksum is encoded again. A
 damaged store is renamed with a warning, and a new one is started.
 
-A mistyped path may be any file. So only two kinds of files are opened: an empty one, and an SQLite database whose
-header has encheck's application id. Others are refused before SQLite opens them.
+A mistyped path may be any file. So the store opens only an empty file, or an SQLite database whose header has encheck's
+application id. It refuses other files before SQLite opens them.
 
-It is fast with millions of rows. The table `held` counts the rows of each model; triggers update it. A look-up first
-finds the places of its rows, then reads them in file order. SQLite does not map the file into memory: a process with a
-mapped file dies when another process shortens it.
+The store is fast with millions of rows. Triggers keep the number of each model's rows in the table `held`. A look-up
+first finds the places of its rows, then reads the rows in file order. SQLite does not map the file into memory, since a
+process with a mapped file dies when another process shortens the file.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite 
 
 
 def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
-    """The vectors in half precision, shape [n, d], and which of them stay close, shape [n].
+    """Return the vectors in half precision, shape [n, d], and a mask of the vectors that stay close, shape [n].
 
-    A vector stays close if it moves by at most `CLOSE`, 1/2,048, of its length. It does not if a number is beyond
-    65,504, if nearly all of its numbers are below 0.00006, or if it is not finite.
+    A vector stays close if rounding moves it by at most `CLOSE`, 1/2,048, of its length. A vector does not stay close
+    if one of its numbers is beyond 65,504, if nearly all of its numbers are below 0.00006, or if it is not finite.
 
     >>> to_half_precision(np.array([[0.1, 1], [0.1, 70_000]], np.float32))[1].tolist()
     [True, False]
@@ -90,7 +90,7 @@ def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.
 
 
 def round_to_half_precision(vectors: Floats) -> Floats:
-    """The vectors rounded to half precision, shape [n, d]; vectors that would not stay close are unchanged."""
+    """Return the vectors rounded to half precision, shape [n, d]; vectors that would not stay close are unchanged."""
     rounded, close = to_half_precision(vectors)
     halved = rounded.astype(np.float32)
     halved[~close] = vectors[~close]
@@ -102,7 +102,10 @@ def _squared_norms(vectors: Floats) -> NDArray[np.float64]:
 
 
 def default_store_path() -> Path:
-    """`$ENCHECK_STORE`, otherwise a file in the user's cache folder; UnusableStoreError if the user has none."""
+    """Return `$ENCHECK_STORE`, or else a file in the user's cache folder.
+
+    Raise UnusableStoreError if the user has no cache folder.
+    """
     import platformdirs
 
     if named := os.environ.get("ENCHECK_STORE"):
@@ -114,14 +117,14 @@ def default_store_path() -> Path:
 
 
 def text_key(*texts: str) -> bytes:
-    """The key of a text, or of a pair of texts, in the store: a content hash of 16 bytes."""
+    """Return the key of a text, or of a pair of texts, in the store: a content hash of 16 bytes."""
     joined = "\x00".join(f"{len(t)}:{t}" for t in texts)
     return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True)
 class StoredModel:
-    """The size and last use of one model's rows in the store."""
+    """The size of one model's rows in the store, and when they were last used."""
 
     kind: str
     name: str
@@ -132,11 +135,12 @@ class StoredModel:
 
 
 class Store:
-    """Open or create the store at `path`; `limit` bounds its size in bytes.
+    """The embedding store at `path`, which is created if it does not exist. `limit` bounds its size in bytes.
 
-    With the dtype float16 it writes vectors in 16 bits, and returns all vectors rounded to 16 bits, even those stored
-    in 32, so results do not depend on earlier runs. A vector that would move by more than 1/2,048 of its length stays
-    in 32 bits. With float32 the store neither reads nor writes 16-bit vectors. Other kinds of rows are not affected.
+    With the dtype float16, the store writes vectors in 16 bits. It returns all vectors rounded to 16 bits, even
+    vectors stored in 32 bits, so results do not depend on earlier runs. A vector that rounding would move by more than
+    1/2,048 of its length stays in 32 bits. With float32, the store neither reads nor writes 16-bit vectors. The dtype
+    does not affect other kinds of rows.
     """
 
     def __init__(self, path: Path, *, limit: int = DEFAULT_LIMIT, dtype: Dtype = "float32") -> None:
@@ -152,10 +156,10 @@ class Store:
             raise self._unusable_error(error) from error
 
     def _is_damaged(self, error: Exception) -> bool:
-        """Whether the file itself is broken, not just busy, full or read-only.
+        """Return whether the file itself is broken, and not just busy, full or read-only.
 
-        SQLite reports some broken headers as a newer format or as read-only, so this checks the format numbers in the
-        header (sqlite.org/fileformat2.html, 1.3).
+        SQLite reports some broken headers as a newer format or as read-only, so this method checks the format numbers
+        in the header (sqlite.org/fileformat2.html, 1.3).
         """
         if isinstance(error, sqlite3.ProgrammingError):  # over a closed connection
             return False
@@ -175,7 +179,10 @@ class Store:
         )
 
     def _open_file(self) -> None:
-        """Open the file; StoreError for tables of a different version, DatabaseError for a damaged header."""
+        """Open the file.
+
+        Raise StoreError if its tables have a different version, DatabaseError if its header is damaged.
+        """
         _refuse_other_files(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
@@ -242,7 +249,7 @@ class Store:
             raise
 
     def _execute_all(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
-        """Write everything or nothing; for a full disk, warn once and continue without saving."""
+        """Execute all statements in one transaction. If the disk is full, warn once and continue without saving."""
         if self._full:
             return
         try:
@@ -270,7 +277,7 @@ class Store:
     def put(
         self, kind: Kind, fingerprint: str, keys: Sequence[bytes], arrays: NDArray[np.float32], *, name: str
     ) -> None:
-        """Store one array per key, all in one transaction; shape [len(keys), d]."""
+        """Store one array per key, in one transaction; `arrays` has shape [len(keys), d]."""
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
         rows = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
         short: dict[bytes, bytes] = {}
@@ -286,7 +293,7 @@ class Store:
         self._execute_all(statements)
 
     def round_as_stored(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The arrays as `get` will return them once stored; shape [n, d]."""
+        """Return the arrays as `get` would return them from the store; shape [n, d]."""
         return round_to_half_precision(arrays) if self._is_half_precision(kind) else arrays
 
     def _is_half_precision(self, kind: Kind) -> bool:
@@ -295,15 +302,17 @@ class Store:
     def store_bytes(
         self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0
     ) -> None:
-        """Store bytes by key, all in one transaction."""
+        """Store one blob per key, in one transaction."""
         self._execute_all(_insert_statements(kind, fingerprint, blobs, name=name, dim=dim))
 
     def read_bytes_by_key(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The bytes of those keys that are stored."""
+        """Return the bytes of those `keys` that are in the store."""
         return {key: data for rows in self._checked_rows(kind, fingerprint, keys) for key, data in rows}
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """The arrays of these keys, shape [len(keys), d], and which of them are stored, shape [len(keys)]."""
+        """Return the arrays of these keys, shape [len(keys), d], and a mask of the keys in the store, shape
+        [len(keys)].
+        """
         if not self._is_half_precision(kind):
             return self._arrays(kind, fingerprint, keys, "<f4")
         arrays, there = self._arrays(HALF, fingerprint, keys, "<f2")
@@ -319,7 +328,7 @@ class Store:
     def _arrays(
         self, kind: str, fingerprint: str, keys: Sequence[bytes], dtype: str
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """As `get`, for the rows of one kind."""
+        """Return what `get` returns, for rows of one dtype."""
         out, there = np.zeros((len(keys), 0), np.float32), np.zeros(len(keys), bool)
         position = {key: i for i, key in enumerate(keys)}
         for rows in self._checked_rows(kind, fingerprint, keys):
@@ -353,7 +362,7 @@ class Store:
             )
 
     def _select_by_values(self, columns: str, column: str, model: int | None, values: Sequence[Any]) -> Iterator[Any]:
-        """These columns of the model's rows whose `column`, key or rowid, is one of the values."""
+        """Yield the `columns` of the model's rows whose `column`, key or rowid, is among `values`."""
         of_model = "model" if column == "key" else "+model"  # the plus keeps SQLite from using the index
         for start in range(0, len(values), self._most_values):
             some = values[start : start + self._most_values]
@@ -362,14 +371,15 @@ class Store:
             yield from self._select_rows(sql, (model, *some))
 
     def mark_as_used(self, kind: Kind, fingerprint: str) -> None:
-        """Mark this model as used now, so that it is the last to be evicted."""
+        """Record that this model is used now, so that it is evicted last."""
         sql = "UPDATE model SET used = ? WHERE kind IN (?, ?) AND fingerprint = ?"
         self._execute_all([(sql, (time.time(), kind, HALF if self._is_half_precision(kind) else kind, fingerprint))])
 
     def cached_file_hash(self, path: Path, of: Callable[[Path], str] | None = None) -> str:
-        """SHA-256 of a file, computed again only if its size, inode or modification time has changed.
+        """Return the SHA-256 of a file. It is computed again only if the file's size, inode or modification time has
+        changed.
 
-        `of` computes another hash, which is stored under that function's name.
+        `of` is a function that computes a different hash; the store keeps its results under the function's name.
         """
         path = path.resolve()
         name, stat = os.fsencode(path) + (b"\0" + of.__name__.encode() if of else b""), path.stat()
@@ -382,18 +392,18 @@ class Store:
         return digest
 
     def list_models(self) -> list[StoredModel]:
-        """The models in the store, the most recently used first."""
+        """Return the models in the store, with the most recently used model first."""
         counts = "CAST(COALESCE(rows, 0) AS INTEGER), CAST(COALESCE(bytes, 0) AS INTEGER)"
         sql = f"""SELECT kind, name, {_PRINT}, {counts}, used FROM model LEFT JOIN held ON held.model = model.id
                   ORDER BY used DESC"""  # noqa: S608 - constants
         return [StoredModel(*row) for row in self._select_rows(sql)]
 
     def bytes_on_disk(self) -> int:
-        """Bytes on disk."""
+        """Return the size of the store on disk, in bytes."""
         return sum(Path(f"{self.path}{s}").stat().st_size for s in ("", "-wal") if Path(f"{self.path}{s}").exists())
 
     def delete_model(self, fingerprint: str) -> None:
-        """Delete one model."""
+        """Delete the rows of one model."""
         models = self._select_rows(f"SELECT id FROM model WHERE {_PRINT} = ?", (fingerprint,))  # noqa: S608 - a constant
 
         def removals() -> Iterator[tuple[str, Sequence[Any]]]:
@@ -409,7 +419,7 @@ class Store:
         self._execute_all(removals())
 
     def delete_least_recently_used(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[StoredModel]:
-        """Delete the least recently used models until the file is within `limit` bytes; return what was deleted."""
+        """Delete the least recently used models until the file is within `limit` bytes; return the deleted models."""
         limit, gone, protected = self.limit if limit is None else limit, [], set(keep)
         candidates = [stored for stored in reversed(self.list_models()) if stored.fingerprint not in protected]
         while candidates:
@@ -425,7 +435,7 @@ class Store:
         return gone
 
     def compact(self) -> None:
-        """Return the space of deleted rows to the disk; skipped while other processes read."""
+        """Return the space of deleted rows to the disk, unless other processes are reading."""
         try:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -447,15 +457,19 @@ def _insert_statements(
 
 
 def _checksum_of_rows(kind: str, fingerprint: str) -> Callable[[bytes, bytes], int]:
-    """The checksum of a row, which covers model, key and data, since an index can break too."""
+    """Return a function that computes the checksum of a row from its key and data.
+
+    The checksum also covers the model, since an index can be damaged too.
+    """
     start = zlib.crc32(f"{kind}:{fingerprint}".encode("utf-8", "surrogatepass"))
     return lambda key, data: zlib.crc32(data, zlib.crc32(key, start))
 
 
 def _refuse_other_files(path: Path) -> None:
-    """Raise StoreError unless the path is unused, an empty file, or has the header of a store.
+    """Raise StoreError unless nothing exists at the path, or it is an empty file or has the header of a store.
 
-    Only a regular file is opened. SQLite overwrites log files next to an empty file, so those have to be SQLite's.
+    Only a regular file is opened. SQLite would overwrite log files next to an empty file, so existing log files must be
+    SQLite's own.
     """
     what = ""
     try:
@@ -503,6 +517,6 @@ def _inode_number(path: Path) -> int:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex."""
+    """Return the SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,6 +1,6 @@
 """Strategies for hypothesis: sentences, minimal pairs, paraphrases and hostile texts, for your own tests.
 
-Texts come from certified frames, so shrunk examples are still correct. docs/tasks/own-tests.md has examples;
+Texts come from certified frames, so shrunk examples are still correct. docs/tasks/own-tests.md has examples.
 `encheck.relations` has relations to test.
 """
 
@@ -43,15 +43,18 @@ PROFILE = "encheck"
 
 
 def register_profile() -> None:
-    """Register the profile: the user's settings without a deadline. It is not loaded, so other tests keep their own."""
+    """Register a profile with the user's settings but no deadline.
+
+    The profile is not loaded, so other tests keep their own settings.
+    """
     now = settings()
     settings.register_profile(PROFILE, now, deadline=None, suppress_health_check=_suppressed_checks(now))
 
 
 def lift_deadline(test: Any) -> Any:
-    """Lift the deadline of a test decorated with `@given`; its other settings stay.
+    """Remove the deadline of a test decorated with `@given`, and keep its other settings.
 
-    The plugin does this for each test with the fixture `encoder`. A deadline other than hypothesis's default stays.
+    The plugin calls this function for each test with the fixture `encoder`. A deadline that the user set stays.
     """
     function = getattr(test, "__func__", test)
     given: settings = getattr(function, "_hypothesis_internal_use_settings", None) or settings()
@@ -71,7 +74,7 @@ def _suppressed_checks(given: settings) -> list[HealthCheck]:
 class FrameForms:
     """A frame whose fillers are sorted by plainness, and the same frame reduced to its clause.
 
-    `forms` begins with the shortest. `id` is that of the frame in the fresh probes.
+    `forms` has the frame in its forms, the shortest first. `id` is the id of the frame in the fresh probes.
     """
 
     id: str
@@ -80,13 +83,13 @@ class FrameForms:
 
 
 def properties_with_frames() -> tuple[str, ...]:
-    """The properties that have frames."""
+    """Return the names of the properties that have frames."""
     return tuple(sorted({frame.phenomenon for frame in fresh_probes.load_probe_frames()}))
 
 
 @cache
 def frames_of_property(name: str | None) -> tuple[FrameForms, ...]:
-    """The frames of a property, or of all for None, those with the shortest sentences first."""
+    """Return the frames of a property, or all frames if `name` is None; frames with short sentences come first."""
     found = []
     for frame in fresh_probes.load_probe_frames():
         if name in (None, frame.phenomenon):
@@ -98,13 +101,13 @@ def frames_of_property(name: str | None) -> tuple[FrameForms, ...]:
 
 
 def frame_sort_key(drawable: FrameForms) -> tuple[tuple[int, bool, int, str], str]:
-    """A sort key: the plainness of the frame's shortest sentence, filled with one seed."""
+    """Return a sort key: the plainness of the frame's shortest sentence with fillers from a fixed seed."""
     group = fresh_probes.fill_frame(drawable.forms[0], Random(0))  # noqa: S311 - no secret
     return plainness_key(group.source if group else drawable.forms[0].template), drawable.id
 
 
 def plainness_key(text: str) -> tuple[int, bool, int, str]:
-    """A sort key that puts plain texts first: few words, ASCII letters, short.
+    """Return a sort key that puts plain texts first: few words, ASCII letters, few characters.
 
     >>> sorted(["the night porter", "Zoë", "Maria", "Tom"], key=plainness_key)
     ['Tom', 'Maria', 'Zoë', 'the night porter']
@@ -125,9 +128,10 @@ MOST_CHARACTERS = 100_000
 
 
 def hostile_texts(*, max_size: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
-    """Texts with control characters, lone surrogates, right-to-left and invisible marks; empty and very long texts.
+    """Return a strategy for texts that break naive code.
 
-    They shrink towards the empty text and short ones. No text is longer than `max_size` characters.
+    The texts contain control characters, lone surrogates, right-to-left and invisible marks; some are empty or very
+    long. They shrink towards short texts and the empty text. No text is longer than `max_size` characters.
 
     Raises:
         UsageError: max_size is below 1.
@@ -160,7 +164,7 @@ class RepeatedText(str):
 
 
 def repeated(unit: str, size: int) -> str:
-    """Repeat the unit, cut to this many characters.
+    """Return the unit repeated until the text has `size` characters; the last repetition may be cut.
 
     >>> repeated("ab", 5), str(repeated("ab", 5))
     (repeated('ab', 5), 'ababa')
@@ -179,8 +183,8 @@ WRITTEN = ("antonym", "modality", "quantifier")  # properties without frames: th
 class MinimalPair:
     """A source with two texts: `kept` has its meaning, `changed` does not.
 
-    `favours` names the text that the surface favours, which is nearer to the source by token edit distance; "" for
-    neither. `why_kept` and `why_changed` are the certificates.
+    `favours` names the text that the surface favours, which is nearer to the source by token edit distance; "" if
+    neither is. `why_kept` and `why_changed` are the certificates of the two texts.
     """
 
     source: str
@@ -195,7 +199,7 @@ class MinimalPair:
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """Two texts with the same meaning, and the certificate."""
+    """Two texts with the same meaning; `why` is the certificate."""
 
     source: str
     kept: str
@@ -204,19 +208,20 @@ class Paraphrase:
 
 
 def properties() -> tuple[str, ...]:
-    """The properties that `minimal_pair` accepts."""
+    """Return the properties that `minimal_pair` accepts."""
     return tuple(sorted({*properties_with_frames(), *WRITTEN}))
 
 
 def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy[MinimalPair]:
-    """Minimal pairs of a property, such as "number", "negation" or "role_reversal"; `properties()` lists all.
+    """Return a strategy for minimal pairs of a property, such as "number", "negation" or "role_reversal".
 
-    Most are made from the frames of the fresh probes; "antonym", "modality" and "quantifier" are drawn from the
-    embedded probes. They shrink towards short frames, single clauses, and plain words.
+    `properties()` lists all properties. The pairs of "antonym", "modality" and "quantifier" are embedded probes; the
+    others come from the frames of the fresh probes. They shrink towards short frames, single clauses, and plain words.
 
     Args:
         name: the property.
-        favours: draw only pairs whose surface favours this text; "changed" gives the hard ones. None draws all.
+        favours: draw only pairs whose surface favours this text, "kept" or "changed"; "changed" gives hard pairs.
+                Default: all pairs.
 
     Raises:
         UsageError: the property or `favours` is unknown.
@@ -231,7 +236,7 @@ def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy
 
 
 def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
-    """Pairs of texts with the same meaning, from the frames of one property or of all.
+    """Return a strategy for paraphrases, from the frames of one property or of all properties.
 
     Raises:
         UsageError: there are no frames of this property.
@@ -241,7 +246,7 @@ def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
 
 
 def sentences(name: str | None = None) -> st.SearchStrategy[str]:
-    """English sentences, from the frames of one property or of all.
+    """Return a strategy for English sentences, from the frames of one property or of all properties.
 
     Raises:
         UsageError: there are no frames of this property.
@@ -251,7 +256,7 @@ def sentences(name: str | None = None) -> st.SearchStrategy[str]:
 
 
 def _register_and_check(name: str | None, known: Collection[str]) -> None:
-    """Register the profile; UsageError for an unknown property."""
+    """Register the profile, and raise UsageError for an unknown property."""
     register_profile()
     if name is not None and name not in known:
         raise UsageError(unknown_name_message("property", name, known))
@@ -259,7 +264,7 @@ def _register_and_check(name: str | None, known: Collection[str]) -> None:
 
 @st.composite
 def _draw_group(draw: st.DrawFn, name: str | None) -> tuple[FrameForms, Group]:
-    """A group from one of the frames; hypothesis makes each choice, so that it can shrink it."""
+    """Draw a group from one of the frames. Hypothesis makes each choice, so it can shrink the group."""
     drawables = frames_of_property(name)
     drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
     frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
@@ -301,7 +306,7 @@ def _draw_paraphrase(draw: st.DrawFn, name: str | None) -> Paraphrase:
 
 
 def _minimal_pairs_of(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
-    """Yield each text that changes the meaning, paired with one that keeps it."""
+    """Yield a minimal pair for each text that changes the meaning, with a text that keeps the meaning."""
     for changed in (v for v in group.variants if v.relation == name):
         if kept := group.variant(relation_keeping_meaning(name), changed.level):
             favours = SIDES.get(surface_preference(group.source, kept.text, changed.text), "")
@@ -316,7 +321,7 @@ def _certificate(variant: Variant) -> str:
 
 @cache
 def _embedded_pairs(name: str) -> tuple[MinimalPair, ...]:
-    """The pairs of a property in the embedded probes, the shortest first."""
+    """Return the pairs of a property in the embedded probes, the shortest pair first."""
     from encheck.datasets.load import load
 
     groups = load("probes").groups

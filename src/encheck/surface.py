@@ -1,9 +1,9 @@
-"""Surface similarities of two texts, which ignore meaning and which a model should beat.
+"""Surface similarities of two texts. They ignore meaning, so a model should beat them.
 
-Each is symmetric, and 1 for identical text. Words are lower-cased, without punctuation. SURFACE has those that use only
-the two texts, all in [0, 1]: SHARED, which count shared words or characters, and RIVALS, which are reported with
-contrasts. Of the RIVALS, POLARITY count negative words, and POSITION use the place of the difference. WEIGHTED has
-those that also use the number of texts with a word.
+Each similarity is symmetric, and 1 for identical text. Words are lower-cased, without punctuation. SURFACE has the
+scorers that use only the two texts, with scores in [0, 1]. They are SHARED, which count shared words or characters, and
+RIVALS, which are reported with contrasts. Of the RIVALS, POLARITY count negative words, and POSITION use the place of
+the difference. WEIGHTED has the scorers that also use the number of texts with each word.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ CONTRACTION = re.compile(r".+n['’]t|(ai|are|could|did|do|does|had|has|have|is|
 
 @lru_cache(maxsize=_TEXTS)
 def tokens(text: str) -> tuple[str, ...]:
-    """The lower-cased words of a text, in order."""
+    """Return the lower-cased words of a text, in order."""
     return tuple(words(text))
 
 
 def edit_similarity(first: Texts, second: Texts) -> Values:
-    """1 minus the edit distance of the words (Levenshtein 1966) divided by the number of words of the longer text.
+    """Return 1 minus the edit distance of the words (Levenshtein 1966) divided by the number of words of the longer
+    text.
 
     Two texts without any word count as equal (1). Shape [n].
 
@@ -67,9 +68,9 @@ def edit_similarity(first: Texts, second: Texts) -> Values:
 
 
 def bigram_overlap(first: Texts, second: Texts) -> Values:
-    """Share of distinct pairs of neighbouring words that two texts have in common; shape [n].
+    """Return the share of distinct pairs of neighbouring words that two texts have in common; shape [n].
 
-    Start and end count as words, so every text has a bigram, and first and last words count.
+    The start and the end of a text count as words, so every text has a bigram.
 
     >>> bigram_overlap(["a red car"], ["a red bus"]).round(3).tolist()
     [0.333]
@@ -78,9 +79,9 @@ def bigram_overlap(first: Texts, second: Texts) -> Values:
 
 
 def trigram_overlap(first: Texts, second: Texts) -> Values:
-    """Share of distinct sequences of three characters that two texts have in common, in lower case; shape [n].
+    """Return the share of distinct lower-cased sequences of three characters that two texts have in common; shape [n].
 
-    Two blanks before the text and one after it count, and repeated blanks count as one, so every text has a trigram.
+    Two blanks are added before the text and one after it, so every text has a trigram. Repeated blanks count as one.
 
     >>> trigram_overlap(["cat"], ["cats"]).tolist()
     [0.5]
@@ -89,10 +90,10 @@ def trigram_overlap(first: Texts, second: Texts) -> Values:
 
 
 def polarity_agreement(first: Texts, second: Texts, *, parity: bool = False) -> Values:
-    """1 if two texts have equally many negative words, 1/2 if one has one more, and so on; shape [n].
+    """Return 1 if two texts have equally many negative words, 1/2 if the numbers differ by one, and so on; shape [n].
 
-    Negative words are POLARITY_WORDS and contractions of "not". With `parity` the score is 1 if both numbers are odd or
-    both are even, otherwise 0.
+    Negative words are POLARITY_WORDS and contractions of "not". With `parity`, the score is 1 if both numbers are odd
+    or both are even, otherwise 0.
 
     >>> polarity_agreement(["is not valid", "is not valid"], ["isn't valid", "is valid"]).tolist()
     [1.0, 0.5]
@@ -105,10 +106,10 @@ def polarity_agreement(first: Texts, second: Texts, *, parity: bool = False) -> 
 
 
 def agreement_from_ends(first: Texts, second: Texts, *, weights: tuple[int, int, int, int]) -> Values:
-    """How far two texts agree from their ends inwards, shape [n]: 1/2 for no agreement, up to 1.
+    """Return how far two texts agree from their ends inwards, shape [n]: 1/2 for no agreement, at most 1.
 
-    `weights` apply to shared characters at the beginning and at the end, and shared words at the beginning and at the
-    end. A negative weight rewards disagreement.
+    `weights` are the weights of shared characters at the beginning and at the end, then of shared words at the
+    beginning and at the end. A negative weight rewards disagreement.
 
     >>> agreement_from_ends(["a red car"] * 2, ["a red bus", "the car"], weights=(0, 0, 1, 0)).round(3).tolist()
     [0.51, 0.5]
@@ -135,7 +136,7 @@ SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
 
 @lru_cache(maxsize=_TEXTS)
 def count_negative_words(text: str) -> int:
-    """The number of negative words in a text."""
+    """Return the number of negative words in a text."""
     return sum(word in POLARITY_WORDS or bool(CONTRACTION.fullmatch(word)) for word in tokens(text))
 
 
@@ -185,14 +186,18 @@ def _character_trigrams(text: str) -> frozenset[tuple[str, str, str]]:
 
 
 def _set_overlap(a: frozenset[Any], b: frozenset[Any]) -> float:
-    """The size of the intersection divided by that of the union, which is not empty."""
+    """Return the size of the intersection divided by that of the union, which is not empty."""
     both = len(a & b)
     return both / (len(a) + len(b) - both)
 
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """For each word the number of texts that contain it; the number of texts, and their mean length in words."""
+    """Word counts of a set of texts.
+
+    `counts` has the number of texts that contain each word, `texts` the number of texts, `length` their mean length in
+    words.
+    """
 
     counts: Mapping[str, int]
     texts: int
@@ -200,16 +205,16 @@ class Frequencies:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Frequencies:
-        """Count the words of these texts, each distinct text once."""
+        """Count the words of these texts; a text that occurs twice counts once."""
         bags = [tokens(text) for text in sorted(set(texts))]
         counts = Counter(word for bag in bags for word in set(bag))
         return cls(counts, len(bags), sum(map(len, bags)) / max(len(bags), 1) or 1.0)
 
 
 def tf_idf(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
-    """Cosine of the texts' words, each weighted by its count and its idf, as scikit-learn smooths it; shape [n].
+    """Return the cosine of the texts' weighted word counts, with scikit-learn's smoothed idf; shape [n].
 
-    Two texts without any word count as equal (1).
+    Two texts without words count as equal (1).
     """
     return np.array([_tf_idf_of_pair(a, b, frequencies) for a, b in zip(first, second, strict=True)], np.float64)
 
@@ -224,16 +229,17 @@ def _tf_idf_of_pair(first: str, second: str, frequencies: Frequencies) -> float:
 
 @lru_cache(maxsize=_TEXTS)
 def _tf_idf_weights(text: str, frequencies: Frequencies) -> tuple[Mapping[str, float], float]:
-    """The weight of each word of a text, and the length of that vector."""
+    """Return the weight of each word of a text, and the length of that vector."""
     every, counts = 1 + frequencies.texts, frequencies.counts
     result = {w: n * (math.log(every / (1 + counts.get(w, 0))) + 1) for w, n in Counter(tokens(text)).items()}
     return result, math.sqrt(sum(x * x for x in result.values()))
 
 
 def bm25(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
-    """BM25 of each text as a query on the other, divided by the query's score with itself; shape [n].
+    """Return the mean BM25 similarity of the two texts in both directions; shape [n].
 
-    The mean of both: 1 for identical text, more if a short text's words are frequent in the other.
+    In each direction one text is the query. Its score on the other text is divided by its score on itself. So identical
+    texts have 1; the value is above 1 if a short text's words are frequent in the other text.
     """
 
     def score(a: str, b: str) -> float:

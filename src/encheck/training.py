@@ -1,7 +1,7 @@
-"""Behaviour inside a training loop: compare each checkpoint with the model before training, on the dev items only.
+"""Measure behaviour inside a training loop: compare each checkpoint with the model before training.
 
-`BehaviourEvaluator` is for sentence-transformers' trainer, `behaviour` for any other loop. The items of the split
-`gate` are not used: the best of many checkpoints would look too good on them.
+`BehaviourEvaluator` is for sentence-transformers' trainer, `behaviour` for any other loop. Both use only the dev items.
+The best of many checkpoints would look too good on the items of the split `gate` if it were chosen on them.
 
     evaluator = BehaviourEvaluator()
     args = SentenceTransformerTrainingArguments(
@@ -10,8 +10,8 @@
     )
     SentenceTransformerTrainer(..., args=args, evaluator=evaluator, callbacks=[evaluator.callback()]).train()
 
-The primary metric, the score, is a checkpoint's gain over the base, the model before training: 0 for the base itself,
-and -1 for a checkpoint that the gate would block, so that it never wins.
+The primary metric is the score: a checkpoint's gain over the base, which is the model before training. The score of the
+base is 0. A checkpoint that the gate would block has the score -1, so it is never the best.
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ log = logging.getLogger("encheck")
 
 
 class PlannedCases:
-    """The items of these checks on `part` of a data set: `dataset`, its name `data`, and the `cases` with items.
+    """The items of some checks on one part of a data set.
 
-    The constructor reads the data and makes the items. UsageError or DataError for missing or broken data.
+    `dataset` is the part, `data` the name of the data set, and `cases` the cases that have items. The constructor reads
+    the data and makes the items. It raises UsageError or DataError for missing or invalid data.
     """
 
     def __init__(
@@ -105,13 +106,13 @@ class PlannedCases:
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """The properties of its cases."""
+        """The properties of the cases."""
         return tuple(dict.fromkeys(case.property for case in self.cases))
 
     def score_model(self, model: Model) -> ModelScores:
-        """The model's scores on the items, and its calibration if a figure needs one. No vector is stored.
+        """Return the model's scores on the items, and its calibration if a figure needs one. No vector is stored.
 
-        Cases that cannot measure this kind of model are left out. EncoderError if the model fails.
+        Cases that cannot measure this kind of model are left out. Raise EncoderError if the model fails.
         """
         with Scratch() as folder:
             store = Store(Path(folder, "store.sqlite"))
@@ -147,29 +148,30 @@ def behaviour(
     seed: int = 0,
     baseline: object | None = None,
 ) -> dict[str, float]:
-    """Measure a model on the dev items; with a `baseline`, the model before training, also its changes.
+    """Measure a model on the dev items. With a `baseline`, also measure how the model differs from it.
 
     Args:
         model: anything that encodes, as in `encheck.run`, except a name or a path.
-        data: a data set. Its split `dev` is measured, otherwise `validation`, otherwise all of it.
-        checks: which properties, as in `encheck.run`. Default: all that can block in a gate.
+        data: a data set, of which the split `dev` is measured. Without it, `validation` or else all data are measured.
+        checks: which checks to run, by property, as in `encheck.run`. Default: all that can block in a gate.
         seed: seed of generated items and of intervals.
-        baseline: the model to compare with.
+        baseline: the model to compare with, usually the model before training.
 
     Returns:
-        Finite numbers. A property without items in the data has no key.
-        PROPERTY: its figure, usually the share of its items that are right.
-        sensitivity_part, invariance_part, retrieval_part, balanced: the balanced score and its parts, from chance (0)
-        to 1, over the properties in `checks`, otherwise those that a check `selects`. `balanced` needs all three parts.
-        With a baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the
-        paired difference with the ends of its 95% interval, as in the gate. `blocked` is 1 if a gate on these items
-        would block, otherwise 0. `score` is the change of the score, or -1 if blocked; `certainly_better` is 1 if its
-        lower bound is above 0 and nothing blocks.
+        Finite numbers by name. A property without items in the data has no key.
+        PROPERTY is the property's figure, usually the share of its items that the model gets right.
+        sensitivity_part, invariance_part, retrieval_part and balanced are the balanced score and its parts, from 0
+        (chance) to 1. They cover the properties in `checks`, or by default the checks that declare `selects`.
+        `balanced` needs all three parts.
+        With a baseline, each property and the score also have FIGURE_change, FIGURE_change_low and
+        FIGURE_change_high: the paired difference and the ends of its 95% interval, as in the gate. `blocked` is 1 if a
+        gate on these items would block, otherwise 0. `score` is the change of the score, or -1 if blocked.
+        `certainly_better` is 1 if the lower bound of that change is above 0 and nothing blocks.
 
     Raises:
-        UsageError: an unknown check, or one that no gate uses; checks without an item in the data; a name for a model.
-        TypeError: `model` encodes nothing.
-        EncoderError: its vectors are invalid.
+        UsageError: a check is unknown or no gate uses it, the data have no items for the checks, or `model` is a name.
+        TypeError: `model` cannot encode.
+        EncoderError: the model's vectors are invalid.
 
     >>> from encheck import load_model
     >>> before, after = load_model("oracle"), load_model("bag-of-words")
@@ -184,7 +186,7 @@ def behaviour(
 
 
 def _wrap_model(candidate: object, name: str) -> Model:
-    """Wrap an object as a model under test; UsageError for a name or a path, which is not loaded."""
+    """Wrap an object as a model under test. Raise UsageError for a name or a path, since no model is loaded here."""
     if isinstance(candidate, str | Path):
         raise UsageError(
             f"{name} is {str(candidate)!r}, but should be in memory. Remedy: encheck.load_model({str(candidate)!r})"
@@ -193,9 +195,9 @@ def _wrap_model(candidate: object, name: str) -> Model:
 
 
 def select_dev_part(dataset: Dataset) -> Dataset:
-    """The data's groups and pairs of the split `dev`, otherwise of `validation`, otherwise all.
+    """Return the groups and pairs of the split `dev`, or else of `validation`, or else all of them.
 
-    UsageError if there are items for a gate and none for development.
+    Raise UsageError if the data have items for a gate but none for development.
     """
     splits = {g.split for g in dataset.groups} | {p.split for p in dataset.pairs}
     for split in (DEV_SPLIT, "validation"):
@@ -213,7 +215,7 @@ def select_dev_part(dataset: Dataset) -> Dataset:
 
 
 class CheckpointScorer:
-    """The dev items of some checks, and a model's figures on them."""
+    """Measures checkpoints on the dev items of some checks."""
 
     def __init__(self, data: str, checks: Selection, seed: int) -> None:
         every = packaged_checks([data])
@@ -242,13 +244,15 @@ class CheckpointScorer:
 
     @property
     def score_figure(self) -> str:
-        """The figure whose change is the score: `balanced`, or the only part of the checks; otherwise empty."""
+        """The figure whose change is the score: `balanced`, or the only part of the checks. Empty if there is none."""
         if len(self.parts_with_items) == len(PARTS):
             return BALANCED
         return f"{self.parts_with_items[0]}_part" if len(self.parts_with_items) == 1 else ""
 
     def change_figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
-        """The figures of `behaviour` from these scores, and why a gate would block (empty if it would not)."""
+        """Return the figures of `behaviour` from these scores, and the reason why a gate would block (empty if it would
+        not).
+        """
         base = before or after
         compared, _ = compare_cases(
             base, after, held_out=cases_with_chance(base.tables)
@@ -288,7 +292,7 @@ class CheckpointScorer:
         return {name: wins for name, wins in property_wins(side.tables, side.scales).items() if name in self.scored}
 
     def _balanced_scores(self, side: ModelScores) -> dict[str, float]:
-        """The parts and the balanced score that have items."""
+        """Return the balanced score and its parts, as far as they have items."""
         families = property_families(side.tables)
         above_chance = {name: wins.share for name, wins in self._property_wins(side).items()}
         score = balanced_score(above_chance, families)
@@ -297,7 +301,7 @@ class CheckpointScorer:
 
 
 def _counts_in_balanced_score(check: Check) -> bool:
-    """Whether the check has a win rate that counts in the balanced score."""
+    """Return whether the check has a win rate and counts in the balanced score."""
     declared = check.claim.declared
     return (
         bool(declared.gates) and find_metric(declared.gates).kind == "rate" and score_part(declared.family) is not None
@@ -310,7 +314,10 @@ def _change_figures(name: str, change: float, low: float, high: float) -> dict[s
 
 @dataclass(frozen=True)
 class Evaluated:
-    """A model at a step of the training: its figures, named as `behaviour` names them, and why it is blocked."""
+    """The figures of a model at one step of the training, with the names that `behaviour` uses.
+
+    `blocked` is the reason why a gate would block the model; empty if it would not.
+    """
 
     step: int
     figures: Mapping[str, float]
@@ -359,7 +366,9 @@ class _Evaluator(Base):
             self._evaluate(baseline, 0)
 
     def _evaluate(self, model: object, step: int) -> Evaluated:
-        """Measure a model, unless it equals the base or the last one; the first one is the base."""
+        """Measure a model, unless it equals the base or the last measured model. The first measured model becomes the
+        base.
+        """
         loaded = _wrap_model(model, "the model in training")
         fingerprint = loaded.fingerprint()
         known = dict(filter(None, (self._base, self._last)))
@@ -423,10 +432,11 @@ class _Evaluator(Base):
         return f"the best of {several}: {description}. {how} {before} on the dev items{blocked}"
 
     def callback(self) -> Any:
-        """A callback for the trainer that lets the model before training compete, and logs `summary()` at the end.
+        """Return a callback for the trainer. It measures the model before training, and logs `summary()` at the end.
 
-        It saves that model as `output_dir/before_training`. With `load_best_model_at_end`, and `metric_for_best_model`
-        the primary metric, it is the best model until a checkpoint has a higher score.
+        The callback saves the model before training in `output_dir/before_training`. If `load_best_model_at_end` is
+        set and `metric_for_best_model` is the primary metric, this is the best model until a checkpoint has a higher
+        score.
         """
         from transformers import TrainerCallback
 
@@ -434,7 +444,9 @@ class _Evaluator(Base):
 
         class BehaviourCallback(TrainerCallback):
             def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-                """Measure the model before training, and let it compete; UsageError if it resumes without a base."""
+                """Measure the model before training as the base. Raise UsageError if the training resumes without a
+                base.
+                """
                 if not state.is_world_process_zero:
                     return
                 if state.global_step and evaluator._base is None:
@@ -463,7 +475,7 @@ class _Evaluator(Base):
         return BehaviourCallback()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the planned items: some generators cannot be pickled."""
+        """Leave out the planned items, since some generators cannot be pickled."""
         return {name: value for name, value in vars(self).items() if name != "_dev"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -472,7 +484,7 @@ class _Evaluator(Base):
         self._dev = CheckpointScorer(self.data, self.checks, self.seed)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings for the model card; without paths, since the card is published."""
+        """Return the settings for the model card. Paths are left out, since the card is published."""
         data = self._dev.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {
@@ -486,16 +498,17 @@ def _evaluator_class() -> type:
     from sentence_transformers.base.evaluation import BaseEvaluator
 
     class BehaviourEvaluator(_Evaluator, BaseEvaluator):
-        """sentence-transformers' evaluator interface over `behaviour`; `name` goes before every metric.
+        """An evaluator for sentence-transformers' trainer that calls `behaviour`. `name` goes before every metric.
 
-        `data`, `checks` and `seed` are those of `behaviour`. By default the score is the balanced score, and everything
-        that can block in a gate is measured. With `checks`, only these are measured and can block. If they belong to
-        one part, the score is that part's; checks of two of the three parts are refused.
+        `data`, `checks` and `seed` are arguments of `behaviour`. By default the score is the balanced score, and
+        everything that can block in a gate is measured. With `checks`, only these checks are measured and can block. If
+        all of them belong to one part of the balanced score, the score is that part. Checks of exactly two of the three
+        parts are refused.
 
         `baseline` is the model before training, or a function from texts to vectors. Default: the first evaluated
-        model, which with `eval_on_start=True` or `callback()` is the model at step 0. The base's score is 0.
+        model, which is the model at step 0 with `eval_on_start=True` or `callback()`. The base's score is 0.
 
-        `history` lists the evaluated models, the base first; `best` is the best checkpoint, or None; `summary()`
+        `history` lists the evaluated models, the base first. `best` is the best checkpoint, or None. `summary()`
         describes the result.
         """
 

@@ -1,7 +1,7 @@
 """Frozen dataclasses for the data of a run.
 
-A data set holds `SentencePair`s and `Group`s; a generator turns a group into a `Variant`; a check compares the pairs
-or `Triplet`s made of them; a metric returns an `Estimate`; a verdict makes a `CheckResult`.
+A data set holds `SentencePair`s and `Group`s. A generator makes a `Variant` from a group. A check compares pairs, or
+`Triplet`s of a group's texts. Its metric returns an `Estimate`, and the verdict on that makes a `CheckResult`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Floor = float | Literal["surface"] | None
 
 
 def content_hash(*texts: str) -> str:
-    """A hash of these texts in sixteen hex digits, the same on every machine.
+    """Return a hash of these texts in sixteen hex digits, the same on every machine.
 
     >>> content_hash("A dog barks.")
     '8f51134ccd0afd90'
@@ -37,7 +37,7 @@ def content_hash(*texts: str) -> str:
 
 
 class MissingNeed(str):
-    """A reason why a sentence has no variant, which no longer applies if the data have what it `needs`.
+    """The reason why a sentence has no variant. It no longer applies if the data have what it `needs`.
 
     >>> MissingNeed("no number edit was written", needs="written probes").needs
     'written probes'
@@ -46,7 +46,7 @@ class MissingNeed(str):
     needs: str
 
     def __new__(cls, reason: str, *, needs: str) -> MissingNeed:
-        """Make the reason, with what it needs."""
+        """Create the reason, with the name of what it needs."""
         made = super().__new__(cls, reason)
         made.needs = needs
         return made
@@ -54,7 +54,7 @@ class MissingNeed(str):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Characters `start` to `end` of the source are replaced by `text`."""
+    """An edit that replaces the characters `start` to `end` of the source by `text`."""
 
     start: int
     end: int
@@ -62,7 +62,7 @@ class Edit:
 
 
 def apply_edits(source: str, edits: tuple[Edit, ...]) -> str:
-    """Apply the edits to the source; they are in order and do not overlap.
+    """Apply the edits, which are in order and do not overlap, to the source; return the edited text.
 
     >>> apply_edits("a fast car", (Edit(2, 6, "slow"),))
     'a slow car'
@@ -75,7 +75,7 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str:
 
 
 def edits_in_words(source: str, edits: tuple[Edit, ...]) -> str:
-    """List what is replaced by what, for certificates.
+    """Return the edits in words, "old > new", for certificates.
 
     >>> edits_in_words("a fast car", (Edit(2, 6, "slow"),))
     'fast > slow'
@@ -100,16 +100,16 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class PublishedVariant(Variant):
-    """A variant that a published recipe made: it also counts if it equals its sentence, with similarity 1."""
+    """A variant that a published recipe made. If it equals its sentence, it also counts, with similarity 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """A published way to make variants, which a package offers under the entry point `encheck.generators`.
+    """A published way to make variants. A package offers it under the entry point `encheck.generators`.
 
-    `replacements` maps a generator to the function that a run uses in its place. Phenomena and noise have no place in a
-    published recipe, so their generators return a reason. `describe_stop_words` names the list of words that the recipe
-    never replaces, for the record.
+    `replacements` maps a generator to the function that a run calls instead of it. Generators of phenomena and of noise
+    have no place in a published recipe, so they return a reason. `describe_stop_words` returns the name of the list of
+    words that the recipe never replaces, for results.json.
     """
 
     name: str
@@ -124,7 +124,7 @@ KEEPING = frozenset(
 
 
 def keeps_meaning(relation: str) -> bool:
-    """Whether a variant of this relation has the meaning of its sentence.
+    """Return whether variants of this relation keep the meaning of their sentence.
 
     >>> keeps_meaning("synonym"), keeps_meaning("number_kept"), keeps_meaning("number")
     (True, True, False)
@@ -134,13 +134,14 @@ def keeps_meaning(relation: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The sentences around a sentence; its position among them is `place`."""
+    """The sentences around a sentence. `place` is the position of the sentence among them."""
 
     context: tuple[str, ...]
     place: int
 
     def around(self, text: str, *, sentences: int) -> str:
-        """Put `text` in its place among its nearest neighbours, so many sentences in all; on a tie, earlier ones first.
+        """Return a passage of `sentences` sentences: `text` in its place among its nearest neighbours; on a tie,
+        earlier ones.
 
         >>> Passage(("A.", "B.", "C."), 2).around("X.", sentences=3)
         'B. X. C.'
@@ -152,12 +153,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A source sentence, one paraphrase of it, and its handwritten variants.
+    """A source sentence with its paraphrase and its handwritten variants.
 
-    Without a paraphrase, `paraphrase` is the source. `side` names the side of a crossed group that is used alone.
-    `is_quick` marks a fixed small part of the data. `shares` are hashes of what the group has in common with other
-    groups, if these overlap; it is empty if that is the cluster. `construction` names how the texts of a contrast
-    differ. The group's items have the same `shares` and `construction`.
+    Without a paraphrase, `paraphrase` is the source. `side` names the only side of a crossed group that is used.
+    `is_quick` marks the groups of a fixed small part of the data. `shares` are hashes of what the group has in common
+    with other groups, if these overlap; it is empty if the groups share only their cluster. `construction` names how
+    the texts of a contrast differ. The group's items have the same `shares` and `construction`.
     """
 
     id: str
@@ -174,7 +175,7 @@ class Group:
     construction: str = ""
 
     def variant(self, relation: str, level: int = 1) -> Variant | None:
-        """The written variant of this relation and level, or None."""
+        """Return the written variant of this relation and level, or None."""
         for v in self.variants:  # called for every sentence, relation and level: a generator expression is slower
             if v.relation == relation and v.level == level:
                 return v
@@ -182,15 +183,15 @@ class Group:
 
     @property
     def is_contrast(self) -> bool:
-        """Whether it has written variants and no free paraphrase: then only its written texts are measured."""
+        """Whether the group has written variants but no free paraphrase. Then only its written texts are measured."""
         return bool(self.variants) and self.paraphrase == self.source
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One point of a margin curve: the share of items whose margin is above `epsilon`, where a tie counts as half.
+    """A point of a margin curve: the share of items whose margin is above `epsilon`, where a tie counts as half.
 
-    `count` is the number of items above it.
+    `count` is the number of items above `epsilon`.
     """
 
     epsilon: float
@@ -202,11 +203,11 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95% interval, and the numbers of items and independent clusters behind it.
+    """A figure with its 95% interval, and the numbers of items and independent clusters that it is based on.
 
-    If a figure compares two labels, `clusters` is the number for the label with fewer. `surface` has the figure of each
-    surface scorer by name ("jaccard" is word overlap). If there is no estimate, `missing` says what it needs, and the
-    value is NaN.
+    If the figure compares two labels, `clusters` is the number for the label with fewer clusters. `surface` has the
+    figure of each surface scorer by name ("jaccard" is word overlap). If there is no estimate, `value` is NaN, and
+    `missing` says what the data lack.
     """
 
     metric: str
@@ -222,14 +223,14 @@ class Estimate:
 
     @builtins.property
     def best_surface(self) -> tuple[str, Estimate] | None:
-        """The surface scorer with the highest figure, the first on a tie; None if no scorer has a figure."""
+        """The surface scorer with the highest figure, or the first of several; None if no scorer has a figure."""
         found = [(name, beside) for name, beside in self.surface.items() if not math.isnan(beside.value)]
         return max(found, key=lambda one: one[1].value, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """How many of a generator's triples blind readers found right; `read` is 0 if none was read."""
+    """How many of a generator's triples blind readers judged to be right. `read` is 0 if they read none."""
 
     generator: str
     right: int
@@ -237,7 +238,7 @@ class Validity:
 
     @builtins.property
     def rate(self) -> float | None:
-        """The share that is right, an upper limit for aims; None if none was read."""
+        """The share of right triples, which is an upper limit for aims; None if no triple was read."""
         return self.right / self.read if self.read else None
 
 
@@ -245,8 +246,8 @@ class Validity:
 class LanguageResources:
     """The resources that made a data set's variants: version of encheck, parser, lexicon and mode.
 
-    `substitutes` is a hash of the careful mode's table, `stop_words` names the paper mode's list; each is "" in the
-    other mode.
+    `substitutes` is a hash of the careful mode's table, and `stop_words` names the paper mode's list. Both are "" in
+    the other mode.
     """
 
     encheck: str = ""
@@ -261,9 +262,10 @@ class LanguageResources:
 
 @dataclass(frozen=True, slots=True)
 class FloorAndAim:
-    """The floor and the aim of a figure: it fails if its interval is below the floor, and passes at or above the aim.
+    """The floor and the aim of a figure. The figure fails if its interval is below the floor, and passes at or above
+    the aim.
 
-    `rival` names the surface baseline whose figure is the floor; it is empty if the floor was declared as a number.
+    `rival` names the surface baseline whose figure is the floor. It is empty if the floor was declared as a number.
     """
 
     aim: float
@@ -273,9 +275,10 @@ class FloorAndAim:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One row of results.json: a figure of one check, with its floor and aim if it is judged, and its verdict if any.
+    """One row of results.json: a figure of one check, with its floor and aim if it is judged, and its verdict if it has
+    one.
 
-    `validity` is that of the generator that made the items, None for written items.
+    `validity` is the validity of the generator that made the items; None for written items.
     """
 
     id: str
@@ -293,7 +296,7 @@ class CheckResult:
 
     @builtins.property
     def case(self) -> CaseId:
-        """The figure's check x model x data x level."""
+        """The id of the figure's case."""
         return CaseId(self.check, self.model, self.data, self.level)
 
 
@@ -303,19 +306,21 @@ class Declaration:
 
     results.json contains it, so reading a run does not import its checks.
 
-    `metric` names the metric that `judge` uses, and `gates` the one that the gate compares item by item. If `gates` is
-    empty, `reported` says why the check is only reported. A check without a metric has all three empty: it gates by the
-    figure of its kind of items. `part` is "test" for a check that measures only the test part of the data. `criterion`
-    is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are extra pictures on the page, `step`
-    describes one step of its chains. `selects`: training loops choose checkpoints by this check by default.
+    `metric` names the metric that `judge` uses, and `gates` the one that the gate compares item by item. If `gates`
+    is empty, `reported` says why the check is only reported. A check without a metric has all three empty; the gate
+    then compares the figure of its kind of items. `part` is "test" for a check that measures only the test part of the
+    data. `criterion` is the number of the check's criterion in Mahajan et al. 2023, from 1 to 4, or 0 for none.
+    `pictures` are extra pictures on the page. `step` describes one step of the check's chains. If `selects`, training
+    loops choose checkpoints by this check by default.
 
     `aim` is the value that the metric should reach. `floor` is the value that no model may fall below: a number,
     "surface" (the best surface baseline's figure on the same items), or None. `unjudged` says why a check has neither
-    and gives no verdict. `proxy` says why its figure is easier than the real task: the gate may block on it, but never
-    counts it towards passing. `primary`: the items are queries with known right documents, which give the gate its
-    primary endpoint. `means` is a sentence on what a loss means to users of the model. `capability` names the row of
-    the gate that pools this check with others; if empty, that is the property. `headline`: its figure represents the
-    property if the data have no crossed groups of it. `tells` completes "it cannot tell ..." in the page's findings.
+    and gives no verdict. `proxy` says why the check is easier than the real task: the gate may block on its figure, but
+    never counts it towards passing. If `primary`, the items are queries with known right documents, which give the gate
+    its primary endpoint. `means` is a sentence on what a loss means to users of the model. `capability` names the row
+    of the gate that pools this check with others; if it is empty, the property does. If `headline`, the check's figure
+    represents the property where the data have no crossed groups of the property. `tells` completes the sentence "it
+    cannot tell ..." in the page's findings.
     """
 
     property: str = ""
@@ -342,12 +347,12 @@ class Declaration:
 
     @builtins.property
     def is_in_both_directions(self) -> bool:
-        """Whether its metric is the share of crossed groups won in both directions."""
+        """Whether the check's metric is the share of crossed groups won in both directions."""
         return self.metric.startswith("both_directions")
 
     @builtins.property
     def stands_for_property(self) -> bool:
-        """Whether its figure may represent its property in a profile."""
+        """Whether the check's figure may represent its property in a profile."""
         return self.headline or self.is_in_both_directions
 
 
@@ -355,7 +360,7 @@ class Declaration:
 class ClaimEntry(Declaration):
     """A check's texts and declaration, which is all that readers of a run need.
 
-    `says` is its claim, `title` the topic of its file with the source, `why` the reason why it matters.
+    `says` is the check's claim. `title` is the topic of its file, with the source. `why` says why the topic matters.
     """
 
     says: str

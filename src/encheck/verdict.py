@@ -15,12 +15,12 @@ REPEATED = "contract_kept"  # one text breaks this contract, however few there a
 
 @dataclass(frozen=True, kw_only=True)
 class JudgingTerms:
-    """The conditions by which the figure of one check is judged.
+    """The rules by which the figure of one check is judged.
 
-    `declared` is the floor and the aim of the check, or None; `own` is the user's threshold, which replaces both: a
+    `declared` is the floor and the aim of the check, or None. `own` is the user's threshold, which replaces both: a
     lower figure fails. `unjudged` is the reason why a check without floor and aim has no verdict. `validity` is the
-    share of generated items that are right. `known_failure_reason` is the reason why this model's failure is known,
-    `trained_on` the data if the model was trained on them. `only_shown`: a gate decides, not the check's own lines.
+    validity of generated items. `known_failure` is the reason why this model's failure is known. `trained_on` names the
+    data if the model was trained on them. If `only_shown`, a gate decides and not the check's floor and aim.
     """
 
     declared: tuple[Floor, float] | None = None
@@ -34,7 +34,7 @@ class JudgingTerms:
 
     @property
     def decides(self) -> bool:
-        """Whether the check has a threshold, or a floor and an aim."""
+        """Whether the figure is compared with a threshold, or with a floor and an aim."""
         return self.own is not None or self.declared is not None
 
 
@@ -75,9 +75,10 @@ def judge_by_terms(estimate: Estimate, terms: JudgingTerms) -> JudgedFigure:
 
 
 def _limit_aim_to_validity(held: FloorAndAim, validity: Validity | None) -> tuple[FloorAndAim, str]:
-    """Limit the aim for generated items to the share of them that is right.
+    """Limit the aim for generated items to the share of the items that is right.
 
-    If that share is below the floor, also return the reason why the items cannot be judged: even a perfect model fails.
+    If that share is below the floor, even a perfect model fails. Then also return the reason why the items cannot be
+    judged.
     """
     if validity is None or validity.rate is None:
         return held, ""
@@ -89,10 +90,11 @@ def _limit_aim_to_validity(held: FloorAndAim, validity: Validity | None) -> tupl
 
 
 def resolve_floor_and_aim(estimate: Estimate, *, floor: Floor, aim: float) -> FloorAndAim:
-    """The floor and aim of a figure; the floor "surface" is the best surface baseline's figure on the same items.
+    """Return the floor and the aim as numbers. For the floor "surface", use the best surface baseline on the same
+    items.
 
-    If no surface baseline was measured, there is no such floor. An aim below the floor is raised to it: an encoder
-    should at least reach a word count's figure.
+    If no surface baseline was measured, there is no such floor. An aim below the floor is raised to the floor, since an
+    encoder should do at least as well as a word count.
 
     >>> words = Estimate("m", 0.7, 0.6, 0.8, n=9, clusters=9)
     >>> estimate = Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words})
@@ -108,16 +110,17 @@ def resolve_floor_and_aim(estimate: Estimate, *, floor: Floor, aim: float) -> Fl
 def decide_verdict(
     estimate: Estimate, held: FloorAndAim, *, known_failure: str | None = None, strict: bool = False
 ) -> tuple[Verdict, str]:
-    """The verdict on a figure, and its reason or "".
+    """Return the verdict on a figure, and the reason for it or "".
 
     - `fail`: the whole interval is below the floor; with `strict`, below the aim.
     - `pass`: the whole interval is at or above the aim.
     - `below_aim`: the whole interval is below the aim, but not below the floor.
     - `inconclusive`: the interval includes the aim, there are fewer than 20 independent clusters (of either label, if a
-      figure compares two), or the estimate lacks what `missing` names. A text with two answers fails on any number.
+      figure compares two), or the estimate lacks what `missing` names. A text that gets two answers fails with any
+      number of clusters.
     - `error`: any other figure that is not finite.
 
-    A known failure excuses only a failure; if the figure passes, the entry is stale.
+    A known failure excuses only `fail`. If the figure passes, the entry in the list of known failures is stale.
 
     >>> decide_verdict(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), FloorAndAim(aim=0.8, floor=0.5))
     ('below_aim', 'above the floor')
@@ -144,7 +147,7 @@ def decide_verdict(
 
 
 def add_causes(reason: str, estimate: Estimate) -> str:
-    """Append to the reason the cause of a broken contract, why there is no interval, and whether meaning is detected.
+    """Append to `reason` why a contract is broken, why there is no interval, and whether meaning is detected.
 
     >>> add_causes("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
     'above the floor; meaning: detected'
@@ -158,9 +161,9 @@ def _failure_or_known_failure(reason: str, known: str | None) -> tuple[Verdict, 
 
 
 def known_failure_reason(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:
-    """The reason listed for this known failure of a model, or None.
+    """Return the listed reason for this known failure of a model, or None.
 
-    The keys of `entries`, the model's list, are `check` or patterns of `check/data/level`. The longest match wins.
+    The keys of `entries`, the model's list, are checks or patterns of check/data/level. The longest matching key wins.
 
     >>> known_failure_reason("antonym_is_farther_than_paraphrase", "mrpc", "1", {"antonym_*/mrpc/*": "old"})
     'old'

@@ -26,7 +26,7 @@ NO_QUERIES = {  # the probes have sentences alone
     "each_query_prefers_its_own_document",
     "linear_classifier_on_vectors_tells_classes",  # nor do they have classes
 }
-CONFOUNDED = "the surface decides too much"  # of too few probes: no adjusted rate
+CONFOUNDED = "the surface is too one-sided"  # of too few probes: no adjusted rate
 FEW = "independent clusters; a verdict needs"  # of every fourth probe
 NEAR = "the interval includes the aim"  # of every fourth probe: 33 contractions
 NO_GRADES = "similarity_ranks_pairs_as_people_do"  # the probes have labels and no grades

@@ -38,9 +38,9 @@ def test_margins_of_both_sides_are_added():
     ("low", "rates", "said"),
     [
         (0.6, {"polarity": 0.55}, "detected"),
-        (0.6, {"polarity": 0.7, "prefix": 0.8}, "not told from prefix, which has 0.80"),
+        (0.6, {"polarity": 0.7, "prefix": 0.8}, "not separable from prefix, which has 0.80"),
         (0.6, {"polarity": 0.52}, "detected"),  # its interval holds one half
-        (0.45, {"polarity": 0.7}, "not told from the surface"),
+        (0.45, {"polarity": 0.7}, "not separable from the surface"),
         (0.6, {"prefix": 0.3}, "detected"),
     ],
 )

@@ -211,7 +211,7 @@ def test_other_data_and_files_without_a_property_have_none(tmp_path):
     assert properties_of_spec(f"triplets@x:{file}", "contrast") == ()
     assert properties_of_spec(f"triplets@x:{file}", "triplets") == ("x",)
     assert load(f"triplets:{file}").collection is not None
-    with pytest.raises(NothingToMeasure, match="nothing of the property 'x'"):
+    with pytest.raises(NothingToMeasure, match="no data for the property 'x'"):
         OwnProperty("triplets", "x")(load(f"triplets:{file}"), 1, VariantMaker())
 
 

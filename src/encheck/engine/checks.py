@@ -33,15 +33,15 @@ CheckFunction = Callable[..., object]
 
 @cache
 def shipped_checks() -> tuple[tuple[CheckFunction, Claim], ...]:
-    """The test function of every shipped check, with its claim; imports their modules."""
+    """Import the shipped checks; return the test function of each check with its claim."""
     return _checks_of(import_module("encheck.checks"))
 
 
 @cache
 def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Claim], ...]:
-    """As `shipped_checks`, for installed packages, by the names of their entry points.
+    """Return the test functions and claims of installed packages, which are named by their entry points.
 
-    UsageError for a package that cannot be imported, has no check, or has a check with an existing name.
+    Raise UsageError for a package that cannot be imported, has no check, or has a check whose name exists already.
     """
     points = entry_points.entry_points_of(entry_points.CHECKS)
     owners = {function.__name__: "encheck itself" for function, _ in shipped_checks()}
@@ -67,7 +67,7 @@ def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Cla
 
 
 def _checks_of(module: ModuleType) -> tuple[tuple[CheckFunction, Claim], ...]:
-    """The checks that a module defines, or that the modules test_*.py of a package define."""
+    """Return the checks that a module defines, or that the modules test_*.py of a package define."""
     below = [one.name for one in pkgutil.iter_modules(getattr(module, "__path__", ())) if one.name.startswith("test_")]
     modules = [import_module(f"{module.__name__}.{name}") for name in below] or [module]
     defined = [f for one in modules for f in vars(one).values() if getattr(f, "__module__", "") == one.__name__]
@@ -76,7 +76,7 @@ def _checks_of(module: ModuleType) -> tuple[tuple[CheckFunction, Claim], ...]:
 
 @dataclass(frozen=True)
 class Case:
-    """One check x model x data x level, which is one pytest item. `property` is what the check tests."""
+    """A check on one model and data set at one level, which is one pytest item. `property` is what the check tests."""
 
     function: str
     claim: Claim
@@ -102,7 +102,7 @@ class Case:
 
 
 def expand_claim(claim: Claim, data: Iterable[str]) -> list[Claim]:
-    """The claim itself; for the user's own properties, one claim for each property in the data."""
+    """Return the claim itself, or for the user's own properties one claim for each property in the data."""
     own = claim.items
     if not isinstance(own, OwnProperty) or own.name:
         return [claim]
@@ -113,13 +113,19 @@ def expand_claim(claim: Claim, data: Iterable[str]) -> list[Claim]:
 
 
 def check_name(function: str, claim: Claim) -> str:
-    """The name of a check in results and baselines: its test without `test_`, after the user's own property."""
+    """Return the name of a check in results and baselines: its function's name without `test_`.
+
+    The name of a check of the user's own property starts with the property.
+    """
     stem = function.removeprefix("test_")
     return f"{claim.items.name}_{stem}" if isinstance(claim.items, OwnProperty) else stem
 
 
 def cases_of_claim(models: Sequence[str], data: Sequence[str], function: str, claim: Claim, tested: str) -> list[Case]:
-    """Every model x data x level of one claim; for the user's own property, only data that have it."""
+    """Return the cases of one claim: every model, data set and level.
+
+    For the user's own property, only data sets that have it are used.
+    """
     own, named = claim.items, data_labels(data)
     if isinstance(own, OwnProperty):
         named = {label: spec for label, spec in named.items() if own.name in properties_of_spec(spec, own.kind)}
@@ -130,7 +136,10 @@ def cases_of_claim(models: Sequence[str], data: Sequence[str], function: str, cl
 
 
 def find_name_clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
-    """Yield (test, error message) for each (test, place, case) whose id in results and baselines is not unique."""
+    """Yield (test, error message) for each test whose id in results and baselines is not unique.
+
+    `selected` has (test, place, case) of each test.
+    """
     by_id: dict[str, list[tuple[Any, str]]] = {}
     for test, place, case in selected:
         by_id.setdefault(str(case.id), []).append((test, place))
@@ -163,46 +172,48 @@ def estimate_work(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
 
 @dataclass(frozen=True)
 class Check:
-    """A test function with a claim; `name` identifies it in results and baselines."""
+    """A test function with a claim. `name` identifies the check in results and baselines."""
 
     function: CheckFunction
     claim: Claim
 
     @property
     def name(self) -> str:
-        """The name of its function without `test_`, after the user's own property."""
+        """The name of the function without `test_`. It starts with the property if this is the user's own."""
         return check_name(self.function.__name__, self.claim)
 
     @property
     def markers(self) -> set[str]:
-        """The names that select it: its property, and for the user's own also the name for all of these."""
+        """The names that select the check: its property, and for the user's own property also the name for all of
+        these.
+        """
         declared = claim_of(self.function)
         return {self.property, *([declared.property] if declared and declared.property else ())}
 
     @property
     def property(self) -> str:
-        """The property that it declares, otherwise its first marker that is not pytest's."""
+        """The property that the check declares, or else its first marker that is not pytest's own."""
         return tested_property(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
 
     def cases(self, settings: Settings) -> list[Case]:
-        """Every model x data x level of it."""
+        """Return the check's cases: every model, data set and level."""
         return cases_of_claim(settings.models, settings.data, self.function.__name__, self.claim, self.property)
 
 
 def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> tuple[Check, ...]:
-    """The checks of `encheck.checks`, then of these installed packages, in the order of their files.
+    """Return the checks of `encheck.checks`, then of these installed packages, in the order of their files.
 
-    Checks of the user's own properties depend on the `data`. UsageError for a package whose checks cannot be imported,
-    or have existing names.
+    The `data` determine the checks of the user's own properties. Raise UsageError for a package whose checks cannot be
+    imported, or have names that exist already.
     """
     found = (*shipped_checks(), *checks_of_packages(tuple(packages)))
     return tuple(Check(function, one) for function, claim in found for one in expand_claim(claim, data))
 
 
 def load_checks_of_file(file: str | Path) -> tuple[Check, ...]:
-    """The checks in a user's Python file, which is executed.
+    """Execute a user's Python file, and return the checks in it.
 
-    UsageError if the file cannot be imported or has no check.
+    Raise UsageError if the file cannot be imported or has no check.
     """
     path = expand_home(file)
     if not path.is_file():
@@ -238,12 +249,12 @@ Selection = str | Iterable[str] | None  # the type of `checks=` everywhere: see 
 
 
 def select_checks(checks: Sequence[Check], selection: Selection, names: str | None = None) -> tuple[Check, ...]:
-    """Select checks by property: an expression such as "antonym or jumble", or several, of which any may match.
+    """Return the checks that match an expression of properties, such as "antonym or jumble", or one of several.
 
-    This is `checks=` of run, gate, comparison and training, and -m on the command line; None or "" selects all. `names`
-    selects further, as -k does: each word has to be part of a check's name or property. pytest, which reads -m and -k
-    of `encheck run`, selects the same checks. UsageError for an invalid expression, an unknown property, or an empty
-    selection.
+    `selection` is `checks=` of run, gate, comparison and training, and -m on the command line. None or "" selects
+    all checks. `names` narrows the selection as -k does: each word has to be part of a check's name or property.
+    `encheck run` passes -m and -k to pytest, which selects the same checks. Raise UsageError if the expression is
+    invalid, a property is unknown, or nothing is selected.
 
     >>> names = {check.property for check in select_checks(packaged_checks(), "(antonym or jumble) and not jumble")}
     >>> names
@@ -276,7 +287,9 @@ def select_checks(checks: Sequence[Check], selection: Selection, names: str | No
 
 
 def _parse_expression(text: str, given: str) -> ast.Expression:
-    """Parse the expression; UsageError, starting with `given`, for anything but names, and, or, not, brackets."""
+    """Parse the expression. Raise UsageError, starting with `given`, for anything but names, and, or, not, and
+    brackets.
+    """
     allowed = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Name, ast.Load)
     try:
         tree = ast.parse(text.strip(), mode="eval")
@@ -291,7 +304,7 @@ def _parse_expression(text: str, given: str) -> ast.Expression:
 
 
 def _matches(node: ast.expr, is_named: Callable[[str], bool]) -> bool:
-    """Whether a check matches an expression; `is_named` says whether a name belongs to the check."""
+    """Return whether a check matches an expression; `is_named` says whether a name belongs to the check."""
     if isinstance(node, ast.BoolOp):
         every = all if isinstance(node.op, ast.And) else any
         return every(_matches(value, is_named) for value in node.values)

@@ -1,4 +1,4 @@
-"""The end of a run: its gate, its new baseline, and the models that it is compared with."""
+"""Conclude a run: decide its gate, save its baseline, and compare its models with references."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ INTERRUPTED = 2
 def refuse_unusable_options(
     queries: Path | None, replicates: int, save: Path | None, baselines: Sequence[Path] = ()
 ) -> None:
-    """Check early what would otherwise fail at the end.
+    """Raise errors now for options that would otherwise fail at the end of the run.
 
-    `baselines` are the folders to compare with. BaselineError if no baseline can be saved at `save`, or for too few
-    replicates; UsageError if the queries' judgements cannot be read.
+    `baselines` are the folders to compare with. Raise BaselineError if no baseline can be saved at `save` or if there
+    are too few replicates, UsageError if the queries' judgements cannot be read.
     """
     if queries:
         unlabelled_search.read_judgements(unlabelled_search.judgements_path(queries))
@@ -76,7 +76,7 @@ def refuse_unusable_options(
 
 
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
-    """Before encoding, raise BaselineError for a candidate of a different kind, or a replicate that equals it."""
+    """Raise BaselineError, before encoding, if a candidate is of a different kind or a replicate equals it."""
     prints = {label: subject.model.fingerprint() for label, subject in subjects.items()}
     model, *replicates = prints
     for baseline in baselines:
@@ -89,11 +89,12 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
 
 @dataclass(frozen=True, kw_only=True)
 class GateOptions:
-    """The baselines to compare with, the place to save a new one, and the options of a gate.
+    """The baselines to compare with, the place to save a new baseline, and the options of a gate.
 
-    `primary` is the rank metric that decides for a labelled search, None for the one that fits its labels. `purpose` is
-    the new model's purpose, None for the one that fits the data. `inconclusive` is how an inconclusive gate counts,
-    pass or block. `thresholds` are similarity thresholds in use. `folder` is the folder of the report.
+    `primary` is the rank metric that decides for a labelled search; None chooses the metric that fits the labels.
+    `purpose` is the new model's purpose; None chooses the purpose that fits the data. `inconclusive` is how an
+    inconclusive gate counts, pass or block. `thresholds` are similarity thresholds in use. `folder` is the folder of
+    the report.
     """
 
     baselines: tuple[Baseline, ...] = ()
@@ -106,10 +107,10 @@ class GateOptions:
 
 
 def conclude(recorder: Recorder, settings: Settings, status: int, options: GateOptions) -> Conclusion:
-    """Compare the run with its baselines, or save it as one.
+    """Compare the run with its baselines, or save it as a baseline.
 
-    An interrupted or unusable run keeps its own status. With both, only a candidate that passes is saved. UsageError if
-    the run and a baseline cannot be compared.
+    If both are requested, the run is saved only if it passes. An interrupted or unusable run keeps its own status.
+    Raise UsageError if the run and a baseline cannot be compared.
     """
     is_weighed = bool(options.baselines) and status in (*FINISHED, NOTHING_MEASURED)
     is_done = status in FINISHED or (status == NOTHING_MEASURED and not recorder.measured_nothing)
@@ -174,7 +175,10 @@ def _replicate_noise(
     baseline: ModelScores, dimension: int | None, replicates: Mapping[str, ModelScores],
     dimensions: Mapping[str, int | None], primary: str | None = None,
 ) -> Noise | None:  # fmt: skip
-    """The seed noise of replicates; BaselineError if one is not a replicate. `dimension` is the baseline's."""
+    """Return the seed noise that replicates of the baseline show. `dimension` is the dimension of the baseline.
+
+    Raise BaselineError if a replicate does not fit the baseline.
+    """
     refuse_other_dimension(dimension, {label: dimensions[label] for label in replicates})
     return estimate_seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
 
@@ -182,7 +186,10 @@ def _replicate_noise(
 def _judge_answers_by_people(
     one: LogAnswers, baseline: str, found: UnjudgedSearch, recorder: Recorder, settings: Settings
 ) -> JudgementSummary | None:
-    """People's judgements of a search's answers; None without a query log. UsageError for an invalid file."""
+    """Return people's judgements of a search's answers; None without a query log.
+
+    Raise UsageError for an invalid file.
+    """
     if settings.queries is None:
         return None
     every = recorder.items.table
@@ -201,7 +208,7 @@ def _conclude_gate(
     status: int,
     options: GateOptions,
 ) -> Conclusion:
-    """The conclusion of a gate; a failed check, or data without any measurement, fails the run."""
+    """Return the conclusion of a gate. A failed check fails the run, and so do data on which nothing was measured."""
     judged = relative_to_here(unlabelled_search.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.gate_with_texts(weighed, options.inconclusive, shown)
@@ -227,9 +234,10 @@ def _conclude_gate(
 def add_contamination(
     end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
 ) -> Conclusion:
-    """The conclusion with contamination rows: the model against each baseline, else later models against the first.
+    """Return the conclusion with contamination rows, which compare the model with each baseline.
 
-    They exist only if the run was on both sorts of probes. Seed replicates are not candidates.
+    Without baselines, the rows compare each later model with the first. The rows exist only if the run measured written
+    and fresh probes. Seed replicates are not candidates.
     """
     results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}
@@ -251,7 +259,7 @@ def add_contamination(
 
 
 def add_references(end: Conclusion, recorder: Recorder, settings: Settings) -> Conclusion:
-    """The conclusion of a completed run, with contamination rows and reference models."""
+    """Return the conclusion of a completed run, with contamination rows and reference models."""
     if end.status not in ENDED:
         return end
     end = end if recorder.first_look else add_contamination(end, recorder, settings)
@@ -259,9 +267,9 @@ def add_references(end: Conclusion, recorder: Recorder, settings: Settings) -> C
 
 
 def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
-    """Compare the models of a run with those whose item scores ship, if these were measured on the data.
+    """Yield comparisons of a run's models with the models whose item scores ship, if these were measured on the data.
 
-    A parent that does not ship comes first, without properties if the store lacks its vectors.
+    A parent whose scores do not ship comes first. It has no properties if the store lacks its vectors.
     """
     results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     baselines = list(shipped_baselines(results))
@@ -289,9 +297,9 @@ def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator
 
 
 def first_look_lines(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> list[str]:
-    """The lines that a first look of an evaluation shows; log messages do not interrupt them.
+    """Return the lines that an evaluation shows after its first look. Log messages do not interrupt them.
 
-    `functions` are the checks by their cases' ids.
+    `functions` maps the ids of cases to their checks.
     """
     from encheck.reporting.terminal import first_profile as lines
 

@@ -73,7 +73,7 @@ Show = Callable[["Evaluation"], object]
 
 @dataclass(frozen=True)
 class GateComparison:
-    """The comparison of a gate: saved baselines, or the label of the evaluation's model `old`."""
+    """What a gate compares the model with: saved baselines, or the evaluation's model with the label `old`."""
 
     baselines: tuple[Baseline, ...] = ()
     old: str = ""
@@ -81,11 +81,11 @@ class GateComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """The cases of a run, and the bench of models, data and store that they are measured on; `open` makes one.
+    """The cases of a run, and the bench of models, data and store that they are measured on.
 
-    A part of the data is an evaluation too: its `bench` has the data of the part, `whole` all data, and
-    `measured_cases` the ids of the cases that the part measures. `existing` has all cases by name, selected or not.
-    `against` is the comparison of a gate, or None.
+    `open` creates an evaluation. An evaluation can cover a part of the data: `bench` has the data of the part, `whole`
+    all data, and `measured_cases` the ids of the cases that the part measures. `existing` has all cases by name,
+    selected or not. `against` is the comparison of a gate, or None.
     """
 
     settings: Settings
@@ -118,10 +118,10 @@ class Evaluation:
         mode: Mode = "",
         quiet: bool = False,
     ) -> Self:
-        """Find the models, load the data and open the store; UsageError if one of them is wrong.
+        """Find the models, load the data and open the store. Raise UsageError if one of them is wrong.
 
-        `run` is the lock that the workers of a run share, if there are several. `loaded` has models in memory by their
-        names in the settings. A `quiet` evaluation shows neither progress nor log messages.
+        `run` is the lock that the workers of a run share, if there are several workers. `loaded` has models in memory
+        by their names in the settings. A `quiet` evaluation shows neither progress nor log messages.
         """
         notes, clock = Notes(silent=quiet), WorkClock()
         log.addHandler(notes)
@@ -148,11 +148,11 @@ class Evaluation:
         )  # fmt: skip
 
     def prepare(self, show: Show | None = None) -> Self:
-        """Encode the cases' texts; return the evaluation to continue with, which is a part of this one if a run stops.
+        """Encode the cases' texts; return the evaluation to continue with. If the run stops, that is the measured part.
 
-        The worker that tries the models keeps the run's lock until encoding ends, so no other worker loads them again.
-        A model whose device another run uses is not tried, to save the wait. `show` prints the first look of a run that
-        continues, from an evaluation of that part.
+        The worker that tries the models keeps the run's lock until encoding ends, so no other worker loads the models
+        again. A model whose device another run uses is not tried, to save the wait. If the run continues after its
+        first look, `show` prints the look; its argument is the evaluation of that part.
         """
         bench, progress = self.bench, Progress(quiet=self.quiet)
         requests: list[Request] = [(c.model, c.data, c.claim, c.level) for c in self.cases]
@@ -184,13 +184,13 @@ class Evaluation:
                 time.sleep(PAUSE)
 
     def with_bench(self, bench: Bench) -> Self:
-        """This evaluation on the models and data of a different bench."""
+        """Return this evaluation on the models and data of a different bench."""
         return replace(self, bench=bench, whole=bench, _last={})
 
     def _restrict_to_look(
         self, look: FirstLookPlan | None, decision: LookDecision, requests: Sequence[Request]
     ) -> Self:
-        """The evaluation of a first look's part of the data, or of no data if there is no part."""
+        """Return the evaluation of a first look's part of the data, or of no data if there is no part."""
         measured = look.requests if look else ()
         both = zip(self.cases, requests, strict=True)
         seen = frozenset(str(case.id) for case, request in both if request in measured)
@@ -211,18 +211,18 @@ class Evaluation:
         return replace(self, parents={label: parent for label, parent in parents.items() if parent})
 
     def is_measured(self, case: Case) -> bool:
-        """Whether the case is measured: always, unless the run stops after a first look."""
+        """Return whether the case is measured. Only a run that stops after its first look leaves cases out."""
         return self.measured_cases is None or str(case.id) in self.measured_cases
 
     def items(self, case: Case) -> Items:
-        """The items of the case."""
+        """Return the items of the case."""
         return self.bench.items(case.data, case.claim, case.level)
 
     @rare_collection()
     def scores(self, case: Case) -> Scores:
-        """The similarities of the case's items; a failed model is reported before any item is made.
+        """Return the similarities of the case's items. A failed model is reported before any item is made.
 
-        The last case's scores are cached, since its check, rows and message use them.
+        The last case's scores are cached, since its check, its rows and its message use them.
         """
         name = str(case.id)
         if name not in self._last:
@@ -236,7 +236,7 @@ class Evaluation:
     def make_row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, lines: FloorAndAim | None, reason: str
     ) -> CheckResult:
-        """A row of results.json; adds a note for a figure that names a model."""
+        """Return a row of results.json. Add a note if the figure names a model."""
         metric = estimate.metric if estimate else "none"
         if estimate and (label := estimate.params.get("label")) is not None:
             metric = f"{estimate.metric}[{label}]"
@@ -260,7 +260,9 @@ class Evaluation:
         )
 
     def _validity(self, case: Case) -> Validity | None:
-        """The validity of the items' generator, if it was read or belongs to a phenomenon; None for written items."""
+        """Return the validity of the items' generator if readers read it or it belongs to a phenomenon; None for
+        written items.
+        """
         items = self.bench.cached_items(case.data, case.claim, case.level)
         parts = ItemId(items.all_items[0].id).parts_or_none if items and items.all_items else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
@@ -268,10 +270,11 @@ class Evaluation:
         return relation_validity(parts.relation)
 
     def judge_figure(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
-        """The row of a deciding figure, with its verdict; `declared` are the check's floor and aim.
+        """Return the row of a deciding figure, with its verdict. `declared` are the check's floor and aim.
 
-        The user's threshold replaces both, the model's own before the project's. In a table of thresholds,
-        `check/level` takes precedence over `check`, and `check` over a key for all of the user's own properties.
+        The user's threshold replaces both; a threshold for the model takes precedence over one for the project. In a
+        table of thresholds, `check/level` takes precedence over `check`, and `check` over a key for all of the user's
+        own properties.
         """
         config, project = self.bench.subjects[case.model].config, self.settings.project
         items = case.claim.items
@@ -298,14 +301,16 @@ class Evaluation:
         return self.make_row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
 
     def failure_message(self, case: Case, row: CheckResult) -> str:
-        """The terminal's message on a failure: the figure, the worst examples, and the command that shows one."""
+        """Return the terminal's message on a failure: the figure, the worst examples, and the command to show an
+        example.
+        """
         settings = self.settings
         model = model_options(case.model, model_labels(settings.models)[case.model], settings.model_args)
         every, scores = self.items(case).all_items, self.scores(case)
         return failure_message(row, every, scores, model=model, folder=settings.report_dir)
 
     def item_columns(self, case: Case) -> Columns:
-        """The items of a case with their scores, by column."""
+        """Return the items of a case with their scores, by column."""
         items, scores = self.items(case), self.scores(case)
         listed = items.included
         if items.whole:
@@ -313,9 +318,9 @@ class Evaluation:
         return scores.to_item_frame(case.id, listed).to_columns()
 
     def first_look_positions(self, case: Case) -> FirstLookItems | None:
-        """The positions of a first look's items among all items of the case, if a reference was measured on the data.
+        """Return the positions of a first look's items among all items of the case.
 
-        None for a run on all items.
+        Return None for a run on all items, or if no reference model was measured on the data.
         """
         if self.measured_cases is None or not has_shipped_baseline(case.data, self.whole.data[case.data].fingerprint):
             return None
@@ -328,7 +333,7 @@ class Evaluation:
         return FirstLookItems.of(mine, every)
 
     def parent_scores(self, case: Case) -> Table | None:
-        """The parent model's scores of a case's items: near_score and far_score; None without a parent."""
+        """Return the parent model's near_score and far_score of a case's items; None without a parent."""
         import pyarrow
 
         parent, items = self.parents.get(case.model), self.items(case)
@@ -341,9 +346,10 @@ class Evaluation:
         return pyarrow.table({name: columns[name] for name in PARENT_COLUMNS}, schema=pyarrow.schema(types))
 
     def first_documents(self, case: Case) -> list[tuple[int, str, str]]:
-        """(row, id, text) of the documents that a case's queries rank first, by this model or the baselines; sorted.
+        """Return sorted (row, id, text) of the documents that this model or the baselines rank first for a case's
+        queries.
 
-        Empty unless a gate shows them, and for items that search no documents.
+        The list is empty unless a gate shows the documents, and for items that search no documents.
         """
         scores, first = self.scores(case), self.items(case).included[0]
         if self.against is None or not isinstance(scores, RankedScores | LoggedScores):
@@ -356,7 +362,7 @@ class Evaluation:
         return [(row, ids[row], texts[row]) for row in sorted(rows)]
 
     def describe(self) -> ProcessDescription:
-        """The models, data, notes and times of this run, for results.json."""
+        """Return the models, data, notes and times of this run, for results.json."""
         subjects = self.bench.subjects
         return ProcessDescription(
             models=tuple(map(self._describe_model, subjects.values())),
@@ -374,9 +380,10 @@ class Evaluation:
         )
 
     def _selection(self) -> Selection:
-        """The cases that were not selected, and the properties among them that a gate uses.
+        """Return the cases that were not selected, and those of their properties that a gate uses.
 
-        In a gate, only properties that the baseline has; if it has none, one property with items in the data.
+        In a gate, only properties of the baseline count. If the baseline has none, one property with items in the data
+        counts.
         """
         selected = {case.id.of_any_model for case in self.cases}
         unselected = {name: case for name, case in self.existing.items() if name not in selected}
@@ -389,7 +396,7 @@ class Evaluation:
         return Selection(tuple(sorted(unselected)), tuple(sorted({case.property for case in left_out})))
 
     def _has_items(self, case: Case) -> bool:
-        """Whether the data have items for a case; True if that is unknown."""
+        """Return whether the data have items for a case; True if that is unknown."""
         try:
             return bool(self.whole.items(case.data, case.claim, case.level).all_items)
         except NothingToMeasure:
@@ -398,7 +405,7 @@ class Evaluation:
             return True
 
     def _text_counts(self) -> dict[str, int]:
-        """The number of distinct texts that each property needs, for all models of the run together."""
+        """Return the number of distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in filter(self.is_measured, self.cases):
             items = self.bench.cached_items(case.data, case.claim, case.level)
@@ -465,7 +472,7 @@ class Evaluation:
         )
 
     def close(self) -> None:
-        """Prune the store to its limit, remove vectors of models without an identity, and close it."""
+        """Prune the store to its limit, remove the vectors of models without an identity, and close the store."""
         subjects, store = self.bench.subjects.values(), self.bench.store
         try:
             for subject in subjects:

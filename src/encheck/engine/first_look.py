@@ -1,8 +1,8 @@
-"""The first look of a run: its part of the data, its output, and whether the run stops after it.
+"""The first look of a run: choose its part of the data, and decide whether the run stops after it.
 
 The part consists of whole clusters, so intervals are valid. Each kind of written edit contributes equally many
-clusters, in the order of their hashes, so rows added later do not change the order. Contracts are measured on 40
-of their items.
+clusters, in the order of their hashes, so rows added later do not change the order. Each contract is measured on 40
+of its items.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ TextAmount = tuple[float, Sequence[str]]  # the number of texts that the store l
 class FirstLookPlan:
     """The requests of a first look, and its part of the data.
 
-    The part has the clusters of `drawn` in which the requests have items: `clusters` counts them, `of` all clusters.
-    `every` are the texts that all requests of the run need on the drawn clusters, `outside` those on a few others.
+    The part has those clusters of `drawn` in which the requests have items. `clusters` counts them; `of` counts all
+    clusters. `every` has the texts that all requests of the run need on the drawn clusters, `outside` those that they
+    need on a few other clusters.
     """
 
     bench: Bench
@@ -88,7 +89,7 @@ class FirstLookPlan:
 
 @dataclass(frozen=True)
 class LookDecision:
-    """Whether the run stops after its first look, and the entries of results.json on the look and the rest."""
+    """Whether the run stops after its first look, and what results.json says about the look and the remaining work."""
 
     stops: bool = False
     look: FirstLook | None = None
@@ -96,13 +97,13 @@ class LookDecision:
 
 
 class SharedDecision:
-    """The decision of the worker that looked, for the run's other workers; a file next to the run's lock."""
+    """The decision of the worker that took the first look, in a file next to the run's lock, for the other workers."""
 
     def __init__(self, run: str | None) -> None:
         self._path = Path(f"{run}.look") if run else None
 
     def read(self) -> LookDecision | None:
-        """The decision; None before there is one."""
+        """Return the decision; None while there is none."""
         if self._path is None or not self._path.exists():
             return None
         return read_typed(LookDecision, json.loads(self._path.read_text("utf-8")))
@@ -114,7 +115,11 @@ class SharedDecision:
 
 
 def first_look_mode(settings: Settings, *, is_junit: bool) -> Mode:
-    """Whether a run looks first: never if it needs all items; with JUnit or --full it then continues."""
+    """Return whether a run takes a first look, and whether it then continues.
+
+    A run that needs all items takes no look. With --quick, the run stops after its look; with JUnit output or --full,
+    it continues.
+    """
     if settings.save_baseline or settings.engine:
         return ""
     if settings.quick:
@@ -127,10 +132,10 @@ def first_look_mode(settings: Settings, *, is_junit: bool) -> Mode:
 def decide_whether_to_stop(
     bench: Bench, requests: Sequence[Request], mode: Mode, *, locks: Locks, progress: Progress
 ) -> tuple[FirstLookPlan | None, LookDecision]:
-    """Encode a first look, and say whether the run stops after it.
+    """Encode a first look, and return its plan and whether the run stops after it.
 
-    There is no look if everything needs few texts, or all are stored. If the run continues, a model that learns from
-    the run's texts is left out of the look.
+    There is no look if all requests need few texts or the store has all texts. If the run continues, models that learn
+    from the run's texts are left out of the look.
     """
     requests = _requests_for_look(bench, requests, mode)
     if mode != "stop" and _is_mostly_stored(bench, requests):
@@ -163,14 +168,14 @@ def decide_whether_to_stop(
 
 
 def plan_first_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> FirstLookPlan | None:
-    """The look of a run, equal in all of its workers; nothing is encoded."""
+    """Return the plan of a run's first look, which is the same in all of its workers. Nothing is encoded."""
     return largest_affordable_part(bench, _requests_for_look(bench, requests, mode), most=MAX_TEXTS)
 
 
 def _requests_for_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
-    """The requests that a look may use. Models that learn from the run's texts take part only if the run stops.
+    """Return the requests that a look may use.
 
-    Otherwise a part of the texts would change the model.
+    A model that learns from the run's texts takes part only if the run stops, since part of the texts would change it.
     """
     return [one for one in requests if mode == "stop" or not isinstance(bench.subjects[one[0]].model, FittedModel)]
 
@@ -180,7 +185,7 @@ def _encode_and_time(
 ) -> float | None:
     """Encode the look with one model; return the seconds per character, or None if too little was computed.
 
-    Some of the remaining texts are encoded too, for a better estimate, except with a priced model.
+    Unless the model has a price, some of the remaining texts are encoded too, for a better estimate.
     """
     label, lacking = subject.label, missing_from_store(subject, look.plan.needs(subject), bench.store)
     also: list[Pair] = []
@@ -202,10 +207,10 @@ def _encode_and_time(
 
 
 def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: int) -> FirstLookPlan | None:
-    """The largest part for which the headline checks need at most `most` texts of a model; None if nothing fits.
+    """Return the largest part for which the headline checks need at most `most` texts of a model; None if nothing fits.
 
-    These texts include the contracts'. Searches are left out, because their figures depend on all documents. Other
-    checks that need no further texts are measured too.
+    The contracts' texts count too. Searches are left out, since their figures depend on all documents. Other checks
+    that need no further texts are also measured.
     """
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     contracts = _contract_items(bench, requests)
@@ -255,7 +260,7 @@ def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: 
 
 
 def _is_mostly_stored(bench: Bench, requests: Sequence[Request]) -> bool:
-    """Whether the store has all models' texts of a few clusters that a look would take last."""
+    """Return whether the store has all models' texts of a few clusters that a look would take last."""
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     last = {
         name: {one for names in _clusters_by_edit(data, bench.seed).values() for one in names[-OUTSIDE:]}
@@ -268,7 +273,7 @@ def _is_mostly_stored(bench: Bench, requests: Sequence[Request]) -> bool:
 
 
 def _contract_items(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items]:
-    """Some items of each contract, evenly spaced over the whole data: one broken text breaks a contract."""
+    """Return some items of each contract, evenly spaced over all data, since one broken text breaks a contract."""
     found = {}
     for one in requests:
         with suppress(NothingToMeasure, CheckError):
@@ -280,7 +285,7 @@ def _contract_items(bench: Bench, requests: Iterable[Request]) -> dict[Request, 
 
 
 def headline_requests(requests: Iterable[Request]) -> list[Request]:
-    """For each property its headline checks, at their first level; if it has none, its other checks."""
+    """Return the headline checks of each property at their first level, or all its checks if it has none."""
     first: dict[tuple[str, str, int], Request] = {}
     for one in sorted(requests, key=lambda one: str(one[3])):
         if one[2].family not in UNSEEN:
@@ -291,7 +296,7 @@ def headline_requests(requests: Iterable[Request]) -> list[Request]:
 
 
 def _clusters_by_edit(data: Dataset, seed: int) -> dict[str, list[str]]:
-    """The clusters with each kind of written edit, and those without edits, in a seeded order."""
+    """Return the clusters with each kind of written edit, and those without edits, in a seeded order."""
     kinds: dict[str, set[str]] = {"": set()} if data.groups else {"": set(data.universe)}
     for group in data.groups:
         for kind in {one.relation for one in group.variants} | ({"passage"} if group.passage else set()) or {""}:
@@ -302,9 +307,9 @@ def _clusters_by_edit(data: Dataset, seed: int) -> dict[str, list[str]]:
 def _bench_of_clusters(
     bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}
 ) -> Bench:
-    """The bench of these clusters, by data. Names come from all data, so variants equal those of the run.
+    """Return the bench of these clusters, by data. Names are taken from all data, so variants equal those of the run.
 
-    The requests of `given` have these items.
+    `given` has requests with the items to use for them.
     """
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
     parts = {name: data.select_clusters(clusters[name]) for name, data in bench.data.items()}
@@ -316,7 +321,7 @@ def _bench_of_clusters(
 
 
 def _clusters_with_items(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:
-    """The clusters in which requests have items, by data."""
+    """Return the clusters in which requests have items, by data."""
     used: dict[str, set[str]] = {name: set() for name in bench.data}
     for _, data, claim, level in requests:
         with suppress(NothingToMeasure, CheckError):
@@ -325,7 +330,7 @@ def _clusters_with_items(bench: Bench, requests: Iterable[Request]) -> dict[str,
 
 
 def _is_measurable_in_part(bench: Bench, request: Request) -> bool:
-    """Whether the request measures something here and is not a search."""
+    """Return whether the request measures something here and is not a search."""
     try:
         return bench.items(*request[1:]).included[0].kind.is_sampled
     except (NothingToMeasure, CheckError):
@@ -333,7 +338,7 @@ def _is_measurable_in_part(bench: Bench, request: Request) -> bool:
 
 
 def _texts_left(look: FirstLookPlan, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, ...]]:
-    """The texts that the store lacks for all requests on the drawn clusters, apart from those of the look."""
+    """Return the texts, beyond those of the look, that all requests need on the drawn clusters and the store lacks."""
     own, here = look.plan.needs(subject), look.every.needs(subject)
     return missing_from_store(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
 
@@ -341,10 +346,10 @@ def _texts_left(look: FirstLookPlan, subject: Subject, bench: Bench) -> dict[byt
 def _estimate_remaining_work(
     look: FirstLookPlan, subject: Subject, bench: Bench, requests: Iterable[Request]
 ) -> RemainingWorkOfModel:
-    """Estimate what is left for a model after the look: on its part, on other clusters, in searches and tasks.
+    """Estimate what is left for a model after the look: on its part, on other clusters, in searches and in tasks.
 
-    The estimates for other clusters and for a search's documents use samples, and so do those of characters and tokens.
-    Pairs that rerank a search are not counted.
+    Samples give the estimates for other clusters, for a search's documents, and for characters and tokens. Pairs that
+    rerank a search are not counted.
     """
     here, others = look.every.needs(subject), look.outside.needs(subject)
     left, lacking = _texts_left(look, subject, bench), missing_from_store(subject, others, bench.store)
@@ -373,7 +378,7 @@ def _estimate_remaining_work(
 
 
 def missing_task_texts(subject: Subject, bench: Bench, requests: Iterable[Request]) -> TextAmount:
-    """All texts of downstream tasks that the store lacks: a look never uses a part of a task."""
+    """Return the amount of downstream tasks' texts that the store lacks. A look never uses part of a task."""
     plan = bench.plan_encoding(one for one in requests if one[2].items is classified)
     lacking = missing_from_store(subject, plan.needs(subject), bench.store)
     return len(lacking), _join_texts(lacking.values())

@@ -41,9 +41,9 @@ CLEARED = (
 
 
 def remove_earlier_report(folder: Path) -> None:
-    """Remove an earlier run's files, complete or not, so that a killed run leaves no mix of two.
+    """Remove the files of an earlier run, complete or not, so that a killed run leaves no mix of two runs.
 
-    A baseline stays. UsageError if something cannot be removed, or if files with these names are not from a run.
+    A baseline stays. Raise UsageError if a file cannot be removed, or if a file with such a name is not from a run.
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
@@ -69,7 +69,7 @@ def remove_earlier_report(folder: Path) -> None:
 
 
 def report_folder(settings: Settings, folder: str | None, *, started: datetime) -> Path:
-    """The folder of a run: the given one, or a new one, reports/<time>-<first model>."""
+    """Return the folder of a run: the given folder, or a new one, reports/<time>-<first model>."""
     if folder:
         return Path(folder)
     stem = f"{started:%Y-%m-%dT%H-%M-%S}-{safe_label(Path(settings.models[0]).name)}"
@@ -87,7 +87,7 @@ def report_folder(settings: Settings, folder: str | None, *, started: datetime) 
 
 
 def relative_to_here(place: Path) -> str:
-    """The path relative to the working directory, if it is inside."""
+    """Return the path relative to the working directory if it is inside, otherwise unchanged."""
     return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
@@ -99,7 +99,7 @@ def write_report(
     searched: Sequence[LogAnswers] = (),
     documents: Mapping[str, Mapping[int, tuple[str, str]]] = MappingProxyType({}),
 ) -> None:
-    """Write everything, the raw results first; EncheckError if writing fails."""
+    """Write all files of the report, the raw results first. Raise EncheckError if writing fails."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         write_results(place, results)

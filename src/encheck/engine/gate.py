@@ -1,4 +1,4 @@
-"""`gate`: may this model replace that one?"""
+"""`gate`: decide whether a new model may replace an old one."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ COUNTS_AS = ("pass", "block")
 
 @dataclass(frozen=True)
 class GateResult:
-    """Whether the new model may replace the old one.
+    """The result of a gate: whether the new model may replace the old one.
 
-    `outcome` is pass, block or inconclusive; with an anchor, the worse of the two. `exit_code` is that of `encheck
-    gate`: 0 pass, 1 block (or a check fails your threshold), 10 inconclusive or partial. `decision` is the comparison
-    with the old model, row by row. `reindex` says whether stored vectors stay valid, for all documents if the data have
-    some; None for models that score pairs. `required_changes` lists in sentences what has to change with the model.
-    `index_faults` are the faults of the old index, if it was given as stored vectors. `adapter` maps new queries into
-    the old index; None if it is not shown to find as much. `results` is the run of the new model; `problems` lists
-    other errors.
+    `outcome` is pass, block or inconclusive. With an anchor, it is the worse outcome of the two comparisons.
+    `exit_code` is the exit code of `encheck gate`: 0 pass, 1 block (or a check fails your threshold), 10 inconclusive
+    or partial. `decision` compares the two models row by row. `reindex` says whether stored vectors stay valid, for all
+    documents if the data have documents; None for models that score pairs. `required_changes` lists in sentences what
+    has to change with the model. `index_faults` are the faults of the old index, if it was given as stored vectors.
+    `adapter` maps new queries into the old index; None unless it is shown to find as much. `results` is the run of the
+    new model. `problems` lists other errors.
     """
 
     outcome: Outcome
@@ -79,7 +79,7 @@ class GateResult:
 
     @property
     def partial(self) -> PartialGate | None:
-        """The checks that a partial gate used and left out, otherwise None. A partial gate never passes."""
+        """The checks that a partial gate used and left out; None for other gates. A partial gate never passes."""
         return self.decision.partial
 
     def __str__(self) -> str:
@@ -112,19 +112,20 @@ def gate(
 ) -> GateResult:
     """Decide whether one model may replace another (docs/method/gate.md has the rule).
 
-    Both are evaluated on the same items, in this process. Nothing is printed.
+    Both models are evaluated on the same items, in this process. Nothing is printed.
 
     Args:
         new: a model, as in `run`, or the folder of a run.
         old: a model, the folder of a run, a folder that `--save-baseline` wrote, or "vectors:FILE", an index in use.
         data: the data to run models on.
         checks: which checks to run, as in `run`. A selection makes the gate partial: it can block, but never passes.
-        own_checks: Python files with your own checks, which are used in addition.
-        purpose: what the new model is for: "change" (the same model, changed: no behaviour may be lost), "search",
-            "pairs" or "similarity" (another model). Default: "search" if the data have labelled or logged queries,
-            "similarity" for graded pairs, "pairs" for pairs of both labels, otherwise "change".
-        margin: the loss, in points, that has to be ruled out for another model (default: 4; of graded pairs 2,
-            hundredths of the correlation).
+        own_checks: Python files with your own checks, which the gate also uses.
+        purpose: what the new model is for: "change" for a changed version of the same model, which may not lose any
+            behaviour, or "search", "pairs" or "similarity" for another model. Default: "search" if the data have
+            labelled or logged queries, "similarity" for graded pairs, "pairs" for pairs of both labels, otherwise
+            "change".
+        margin: the loss that has to be ruled out for another model, in points (default: 4), or for graded pairs in
+            hundredths of the correlation (default: 2).
         protect: properties that another model may not lose, such as "negation".
         accept: watched properties or slices whose loss you accept.
         tried: the number of candidates from which this one was chosen.
@@ -137,13 +138,13 @@ def gate(
         inconclusive: how an inconclusive gate counts in the exit code, "pass" or "block".
         save_baseline: a folder to save the new model's baseline in, if it passes.
         report_dir: a folder for the report, as in `run`, gate.html, and adapter.npz if one helps. Default: no report.
-        options: as in `run`, except options for runs only (quick, strict, ...).
+        options: as in `run`, except options that only a run has (quick, strict, ...).
 
     Returns:
-        The outcome, its reasons and rows, the required changes, the selection, and the run of the new model.
+        The outcome with its reasons and rows, the required changes, the selection, and the run of the new model.
 
     Raises:
-        BaselineError: the two cannot be compared: they have different items, or are different kinds of models.
+        BaselineError: the models cannot be compared, since their items or their kinds of model differ.
         TypeError: an object is not a model.
         UsageError: as in `run`; or a folder has several models, or the folder of `new` is a baseline.
         EncheckError: the report could not be written.
@@ -165,7 +166,7 @@ def gate(
 
 @dataclass(frozen=True)
 class FinishedGate:
-    """A finished gate: results.json, the items, and the conclusion; `place` is the folder of the report."""
+    """A gate that has run: results.json, the items, and the conclusion. `place` is the folder of the report."""
 
     raw: RunFile
     items: RunItems
@@ -175,7 +176,7 @@ class FinishedGate:
     refusal: UsageError | None = None
 
     def write(self, place: Path) -> None:
-        """Write the report; EncheckError if that fails."""
+        """Write the report. Raise EncheckError if that fails."""
         from encheck.engine.folder import write_report
         from encheck.gating.advice import ADAPTER_FILE
 
@@ -185,7 +186,7 @@ class FinishedGate:
 
     @property
     def result(self) -> GateResult:
-        """The decision; UsageError if the two cannot be compared, or nothing was measured."""
+        """The decision. Raises UsageError if the models cannot be compared, or if nothing was measured."""
         if self.refusal:
             raise self.refusal
         if not self.end.weighed or not self.end.gate:
@@ -223,9 +224,10 @@ def run_gate(
     command: str | None = None,
     quiet: bool = True,
 ) -> FinishedGate:
-    """As `gate`, without writing a report. `names` selects checks as pytest's -k does.
+    """Decide as `gate` does, without writing a report. `names` selects checks as pytest's -k does.
 
-    `command` is the typed command: with it, the report gets a new folder below reports/ unless one is named.
+    `command` is the command that the user typed. If it is given, the report gets a new folder below reports/ unless the
+    user named one.
     """
     from encheck.datasets.load import add_property_to_specs
     from encheck.engine.conclusion import GateOptions, refuse_unusable_options
@@ -318,7 +320,7 @@ def run_gate(
 
 
 def decidable_purposes(data: Sequence[str], *, has_log: bool) -> list[str]:
-    """The purposes that can be decided with these data, before they are loaded, in order of precedence."""
+    """Return the purposes that these data can decide, in order of precedence, before the data are loaded."""
     from encheck.datasets.load import is_search_spec, load, may_be_pairs_spec
 
     if any(is_search_spec(one, has_log=has_log) for one in data):
@@ -335,7 +337,7 @@ def decidable_purposes(data: Sequence[str], *, has_log: bool) -> list[str]:
 
 
 def purposes_decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
-    """Whether the data can decide each purpose, in order of precedence."""
+    """Return for each purpose whether the data can decide it, in order of precedence."""
     from encheck.gating.comparison import is_user_data
 
     own = [one for one in data if is_user_data(one.name)]
@@ -347,7 +349,7 @@ def purposes_decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
 
 
 def decidable_purposes_of_run(results: Results) -> list[str]:
-    """The purposes that can be decided with a run, in order of precedence."""
+    """Return the purposes that a run can decide, in order of precedence."""
     from encheck.gating.comparison import is_user_data
     from encheck.gating.purpose import DECIDED_BY
 
@@ -356,7 +358,7 @@ def decidable_purposes_of_run(results: Results) -> list[str]:
 
 
 def add_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
-    """The data and the built-in sentences, if a saved baseline has these too."""
+    """Return the data, with the built-in sentences added if a saved baseline has them."""
     from encheck.datasets.load import data_label
     from encheck.gating.comparison import BUILT_IN
 
@@ -376,7 +378,7 @@ def _measure_and_decide(
     command: str | None,
     quiet: bool,
 ) -> FinishedGate:
-    """Evaluate the new model, its twins, and the old one if it has no baseline; then decide."""
+    """Evaluate the new model, its twins, and the old model if it has no baseline; then decide."""
     from encheck.engine.conclusion import add_contamination, conclude, refuse_models
     from encheck.engine.evaluation import GateComparison
     from encheck.engine.folder import relative_to_here, report_folder
@@ -430,7 +432,7 @@ def _measure_and_decide(
 
 
 def select_gate_checks(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
-    """The checks to measure: those that a gate uses, or the `chosen` ones, and always the contracts."""
+    """Return the checks to measure: the `chosen` checks or those that a gate uses, and always the contracts."""
     from encheck.claims import CONTRACT
     from encheck.gating.pairing import is_used_by_gate
     from encheck.running.resources import checks_with_thresholds
@@ -442,7 +444,7 @@ def select_gate_checks(every: Sequence[Check], chosen: Sequence[Check] | None, s
 
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
-    """Before encoding, raise UsageError if nothing can decide, or if --protect names an unmeasured property."""
+    """Raise UsageError, before encoding, if nothing can decide or --protect names a property that is not measured."""
     from encheck.gating.comparison import is_user_data
     from encheck.gating.pairing import can_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
@@ -470,7 +472,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
 
 
 def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Baseline:
-    """The baseline of the old model; NothingToCompare if nothing was measured for it."""
+    """Return the baseline of the old model. Raise NothingToCompare if nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
     from encheck.gating.comparison import run_scores
@@ -487,7 +489,7 @@ def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Ba
 def _decide_from_run(
     results: Results, label: str, how: GateOptions, place: Path | None, *, command: str
 ) -> FinishedGate:
-    """The decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete."""
+    """Return the decision on a saved run, without comparing vectors. Raise UsageError if the run is incomplete."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.comparison import gate_against_baseline
     from encheck.options import refuse_unwritable_folder
@@ -516,7 +518,7 @@ def _decide_from_run(
 
 
 def _load_baseline(old: object) -> Baseline | None:
-    """The baseline in this folder, or that of the run's only model; None for a model."""
+    """Return the baseline in this folder, or that of the run's only model; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
     from encheck.gating.baseline import read_baseline as read_baseline
     from encheck.gating.comparison import run_scores
@@ -532,9 +534,9 @@ def _load_baseline(old: object) -> Baseline | None:
 
 
 def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
-    """The shipped scores of the default model on the embedded probes.
+    """Return the shipped scores of the default model on the embedded probes.
 
-    None for a different model, different settings, or different data.
+    Return None for a different model, different settings, or different data.
     """
     from encheck.datasets.load import load as load_data
     from encheck.encoders.load import load_model
@@ -559,7 +561,10 @@ def _expand_path(given: str | Path) -> Path:
 
 
 def _run_or_baseline_folder(given: object) -> Path | None:
-    """The folder of a run or of a baseline, complete or not; None for a model, and for a known model's name."""
+    """Return the folder of a run or of a baseline, complete or not.
+
+    Return None for a model, and for a folder that has the name of a known model.
+    """
     from encheck.encoders.models_file import known_models
     from encheck.gating.baseline import SUMMARY
     from encheck.options import Settings, project_table
@@ -576,7 +581,10 @@ def _run_or_baseline_folder(given: object) -> Path | None:
 
 
 def _read_single_model_run(given: object) -> tuple[Results, str] | None:
-    """The run in this folder and its only model; None for a model. UsageError if it has several."""
+    """Return the run in this folder and the label of its only model; None for a model.
+
+    Raise UsageError if the run has several models.
+    """
     folder = _run_or_baseline_folder(given)
     if folder is None:
         return None

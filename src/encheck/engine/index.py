@@ -33,8 +33,8 @@ Vectors = NDArray[np.float32]
 def compare_with_old_index(evaluation: Evaluation, old: str) -> OldIndex | None:
     """Decide whether the document index of the model `old` can stay if the first model replaces it.
 
-    The first data set with documents is used. An index given as stored vectors is audited first. None if the data have
-    no documents, or one of the models has no vectors of them.
+    The first data set with documents is used. An index given as stored vectors is audited first. Return None if the
+    data have no documents, or if one of the models has no vectors of them.
     """
     bench = evaluation.bench
     collection = next((data.collection for data in bench.data.values() if data.collection), None)
@@ -58,7 +58,7 @@ def compare_with_old_index(evaluation: Evaluation, old: str) -> OldIndex | None:
 
 
 def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -> None:
-    """Before encoding, raise UsageError for stored vectors that lack some of the documents, or all texts."""
+    """Raise UsageError, before encoding, for stored vectors that lack some of the documents, or all texts."""
     if not isinstance(subject.model, PartialEncoder):
         return
     lacks, texts = subject.model.lacks, set[str]()
@@ -82,7 +82,7 @@ def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -
 def _index_vectors(
     subject: Subject, search: IndexSearch, store: Store, *, are_wanted: bool = False
 ) -> IndexVectors | None:
-    """A model's vectors of the documents and queries; None without documents."""
+    """Return a model's vectors of the documents and queries; None without documents."""
     assert isinstance(subject.model, Encoder)
     documents = _role_vectors(subject, search.documents, "document", store, are_wanted=are_wanted)
     if documents is None:
@@ -94,7 +94,7 @@ def _index_vectors(
 def _role_vectors(
     subject: Subject, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool
 ) -> Vectors | None:
-    """The vectors of texts in a role, from the run or a file; otherwise, if they `are_wanted`, encoded now."""
+    """Return the vectors of texts in a role from the run or a file; encode missing vectors if they `are_wanted`."""
     known, model = subject.roles.get(role), subject.model
     if known and all(text in known.rows for text in texts):
         return known.vectors_of(texts)
@@ -106,7 +106,7 @@ def _role_vectors(
 
 
 def _vector_sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
-    """All vectors of a model, for the comparison with another model."""
+    """Return all vectors of a model, for the comparison with another model."""
     roles: dict[TextRole, RoleVectors] = {
         "document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)
     }

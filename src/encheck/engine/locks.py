@@ -1,7 +1,7 @@
 """Locks: one encoding process per device, one parsing process per store, and one encoding worker per run.
 
-The holder of a lock signs a file next to it, so that waiting processes can name it. Remote models need no lock, since a
-server can serve several runs.
+The holder of a lock signs a file next to the lock, so that waiting processes can name the holder. Remote models need
+no lock, since a server can serve several runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LockHolder:
 
     @classmethod
     def read_signature(cls, lock: str) -> LockHolder:
-        """Read the signature next to the lock; an empty holder if that fails."""
+        """Read the signature next to the lock; return an empty holder if that fails."""
         try:
             signed = json.loads(Path(f"{lock}.by").read_text("utf-8"))
             return cls(int(signed["pid"]), str(signed["since"])[:40], str(signed["run"]))
@@ -47,7 +47,7 @@ class LockHolder:
 
 
 class Locks:
-    """The locks of one process of a run, next to its store; `clock` pauses while it waits.
+    """The locks of one process of a run, next to its store. `clock` pauses while the process waits.
 
     `run` is the lock that the workers of one run share; None if there is only one process.
     """
@@ -57,9 +57,10 @@ class Locks:
         self._name = run or f"pid {os.getpid()}"
 
     def locks_for_encoding(self, model: object) -> Iterator[AbstractContextManager[object]]:
-        """Yield the locks to take before this model encodes: that of the run, then those of its devices.
+        """Yield the locks to take before this model encodes: the lock of the run, then the locks of the model's
+        devices.
 
-        They are made one by one on demand, since finding the devices can import torch.
+        The locks are created one by one, since finding the devices can import torch.
         """
         if self._run is not None:
             yield self._hold(self._run, "encodes")
@@ -67,16 +68,16 @@ class Locks:
             yield self._hold(self._path(device), f"encodes on {device}")
 
     def locks_if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
-        """The locks of the model's devices; each returns False if another process has it."""
+        """Yield the locks of the model's devices. Entering one returns False if another process has it."""
         for device in device_names(model_devices(model)):
             yield self._hold(self._path(device))
 
     def run_lock_if_free(self) -> AbstractContextManager[bool]:
-        """The lock of the run; it returns False if another worker has it."""
+        """Return the lock of the run. Entering it returns False if another worker has it."""
         return nullcontext(True) if self._run is None else self._hold(self._run)
 
     def lock_for_parsing(self) -> AbstractContextManager[object]:
-        """The lock for parsing: other processes wait, then find the parses in the store."""
+        """Return the lock for parsing. Other processes wait, then find the parses in the store."""
         return self._hold(self._path("parse"), "parses for the same store")
 
     def _path(self, what: str) -> str:
@@ -84,10 +85,10 @@ class Locks:
 
     @contextmanager
     def _hold(self, path: str, does: str = "") -> Iterator[bool]:
-        """Hold this lock and sign next to it.
+        """Hold this lock, and sign the file next to it.
 
-        If another process has it, return False without `does`; otherwise wait. `does` describes what the holder does. A
-        long wait is logged with the holder, except for a worker of the same run.
+        Without `does`, yield False if another process has the lock; otherwise wait for it. `does` describes what the
+        holder does. A long wait is logged with the holder, except for a worker of the same run.
         """
         from filelock import FileLock, Timeout
 
@@ -122,7 +123,7 @@ class Locks:
 
 
 def device_names(devices: tuple[str, ...]) -> list[str]:
-    """The machine's names of the devices, sorted, so that processes do not deadlock.
+    """Return the machine's names of the devices, sorted, so that processes take locks in the same order.
 
     >>> device_names(("cuda", "cpu", "cuda:0"))
     ['cpu', 'cuda:0']

@@ -1,6 +1,6 @@
 """Measure one case: call its check with its fixtures, and record a row for every outcome.
 
-A check uses a `Judgement`, called by the engine here, or by pytest through its fixtures.
+A check measures and judges through a `Judgement`, which the engine passes here and pytest passes by its fixtures.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SETTINGS = ("epsilon", "threshold", "median_scope")  # settings of a run that ch
 
 
 class CheckFailedError(EncheckError, AssertionError):
-    """Ends the check: its figure `row` failed, or could not be measured."""
+    """Raised to end the check: its figure `row` failed, or could not be measured."""
 
     def __init__(self, row: CheckResult) -> None:
         super().__init__(row.reason)
@@ -34,7 +34,7 @@ class CheckFailedError(EncheckError, AssertionError):
 
 
 class KnownFailureError(EncheckError):
-    """Ends the check: its figure `row` failed, which is a known failure of this model."""
+    """Raised to end the check: its figure `row` failed, which is a known failure of this model."""
 
     def __init__(self, row: CheckResult) -> None:
         super().__init__(row.reason)
@@ -42,7 +42,7 @@ class KnownFailureError(EncheckError):
 
 
 class Judgement:
-    """The measurements and decisions of one check on one model, data set and level; `rows` has the results in order."""
+    """The measurements and decisions of one check on one model, data set and level. `rows` has the results in order."""
 
     def __init__(self, case: Case, evaluation: Evaluation) -> None:
         self.case, self.evaluation = case, evaluation
@@ -52,7 +52,7 @@ class Judgement:
     def scores(self) -> Scores:
         """The similarities of the check's items.
 
-        NothingToMeasure if the data have none. CheckError if they cannot be built, or the model failed.
+        Raises NothingToMeasure if the data have no items, CheckError if the items cannot be built or the model failed.
         """
         try:
             return self.evaluation.scores(self.case)
@@ -62,14 +62,14 @@ class Judgement:
             raise CheckError(f"{self.case.model} cannot be measured: {error}") from error
 
     def report(self, *estimates: Estimate) -> None:
-        """Record figures that do not decide."""
+        """Record figures that are only reported."""
         self.rows += [self.evaluation.make_row(self.case, estimate, None, None, "") for estimate in estimates]
 
     def judge(self, given: Estimate | Scores | None = None, *, at_least: float | None = None) -> None:
         """Record the figures of `show`, then judge the metric by the claim's floor and aim, or by `at_least`.
 
-        `given` are scores to use instead of the check's, or an estimate made by the check. CheckFailedError and
-        KnownFailureError end the check. UsageError for a figure of an undeclared metric.
+        `given` are scores to use instead of the check's, or an estimate that the check made. CheckFailedError and
+        KnownFailureError end the check. Raise UsageError if the figure is of an undeclared metric.
         """
         claim, estimate = self.case.claim, given
         if not isinstance(estimate, Estimate):
@@ -88,7 +88,7 @@ class Judgement:
             raise KnownFailureError(row)
 
     def _settings_for(self, function: Callable[..., object]) -> dict[str, Any]:
-        """The settings of the run that this function takes by name."""
+        """Return the settings of the run that the function has parameters for."""
         wanted = inspect.signature(getattr(function, "estimate", function)).parameters
         return {name: getattr(self.evaluation.settings, name) for name in SETTINGS if name in wanted}
 
@@ -107,7 +107,7 @@ class Judgement:
             self.rows.append(self.evaluation.make_row(self.case, None, verdict, None, reason))
 
     def outcome(self, function: Callable[..., object]) -> CaseOutcome:
-        """The outcome of this case, for the run's results."""
+        """Return the outcome of this case, for the run's results."""
         from encheck.engine.measured import CaseOutcome
         from encheck.scoring.run_items import item_table
 
@@ -122,7 +122,7 @@ class Judgement:
 
 
 def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., object]) -> Judgement:
-    """Call one check on one model, data set and level. Whatever it raises becomes a row."""
+    """Call one check on one model, data set and level. An exception becomes a row."""
     judgement, settings = Judgement(case, evaluation), evaluation.settings
     offered: dict[str, Callable[[], Any]] = {
         "scores": lambda: judgement.scores, "judge": lambda: judgement.judge, "report": lambda: judgement.report,
@@ -150,7 +150,7 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
 
 
 def message_never_judged(check: str) -> str:
-    """The error message for a check that ended without a judgement."""
+    """Return the error message for a check that ended without a judgement."""
     return (
         f"{check} ended without calling judge, so it tests nothing. Remedy: end it with judge(), and declare "
         f"metric= and aim= in @claim"

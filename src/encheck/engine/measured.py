@@ -1,4 +1,4 @@
-"""The measurements of a run's process, and their transfer to the reporting process."""
+"""The measurements of one process of a run, in a form that can be sent to the reporting process."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class CaseOutcomeWithoutItems:
     """The outcome of one case without its items: its rows, and the entry of its check.
 
-    `part` has the positions of a first look's items among all items of the case, `documents` has (row, id, text) of the
-    queries' first answers.
+    `part` has the positions of a first look's items among all items of the case. `documents` has (row, id, text) of the
+    documents that the queries rank first.
     """
 
     rows: tuple[Result, ...]
@@ -35,16 +35,16 @@ class CaseOutcomeWithoutItems:
 
 @dataclass(frozen=True)
 class CaseOutcome(CaseOutcomeWithoutItems):
-    """The outcome of one case: `items` are a table of `item_schema`, None if nothing was measured.
+    """The outcome of one case. `items` is a table of `item_schema`; None if nothing was measured.
 
-    `parent_scores` has the columns near_score and far_score of the items for the model's parent, if it has one.
+    `parent_scores` has the columns near_score and far_score for the model's parent, if it has a parent.
     """
 
     items: Table | None = None
     parent_scores: Table | None = None
 
     def serialise(self) -> str:
-        """Serialise to text, which pytest's reports can carry. Figures keep every digit."""
+        """Return the outcome as text, which pytest's reports can carry. Figures keep every digit."""
         import pyarrow
 
         figures = CaseOutcomeWithoutItems(
@@ -61,7 +61,7 @@ class CaseOutcome(CaseOutcomeWithoutItems):
 
     @classmethod
     def deserialise(cls, text: str) -> Self:
-        """What a process of this run has `serialise`."""
+        """Return the outcome from the output of `serialise`."""
         from pyarrow import ipc
 
         values, *tables = json.loads(text)
@@ -72,10 +72,10 @@ class CaseOutcome(CaseOutcomeWithoutItems):
 
 @dataclass(frozen=True)
 class ProcessDescription:
-    """The description of an evaluation: models, data, notes and times of its process, and what a gate needs.
+    """The description of an evaluation in one process: models, data, notes and times, and what a gate needs.
 
-    `parents`, `encoded`, `vectors` and `documents` are by model, `texts` by property. `seconds` has its times for
-    waiting, encoding and generating.
+    `parents`, `encoded`, `vectors` and `documents` have an entry for each model, `texts` for each property. `seconds`
+    has the times for waiting, encoding and generating.
     """
 
     models: tuple[ModelEntry, ...]
@@ -92,16 +92,16 @@ class ProcessDescription:
     documents: Mapping[str, DocumentLengths] = field(default_factory=dict)
 
     def serialise(self) -> str:
-        """As text, which a worker of xdist sends when it ends."""
+        """Return the description as text, which a worker of xdist sends when it ends."""
         return json.dumps(as_values(self))
 
     @classmethod
     def deserialise(cls, text: str) -> Self:
-        """What a process of this run has `serialise`."""
+        """Return the description from the output of `serialise`."""
         return restore_typed(cls, json.loads(text))
 
     def select_models(self, models: Collection[str]) -> Self:
-        """The description of these models alone."""
+        """Return the description of these models alone."""
         calibrated = [{m: scale for m, scale in one.calibration.items() if m in models} for one in self.data]
         return replace(
             self,

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class Conclusion:
     """The end of a run: its exit status, the gate's decision, and errors at the end.
 
-    `baseline` has the baseline's figures by the ids of the rows. `searched` has the answers of both models to unjudged
-    queries, `references` the comparisons with reference models. `weighed` has the gate's decision against each
+    `baseline` maps the ids of rows to the baseline's figures. `searched` has the answers of both models to unjudged
+    queries. `references` are the comparisons with reference models. `weighed` has the gate's decision against each
     baseline.
     """
 
@@ -58,7 +58,7 @@ class Conclusion:
 
 
 def result_row(result: CheckResult) -> Result:
-    """A row of results.json; numbers that could not be computed are None."""
+    """Return a row of results.json; numbers that could not be computed are None."""
     from encheck.run_file import Result, SurfaceFigure
 
     def interval(one: Estimate | None) -> tuple[float | None, float | None, float | None]:
@@ -100,7 +100,7 @@ CRASHED = "???"  # the phase in xdist's report of a test whose worker died
 
 
 class Recorder:
-    """The rows, items and descriptions of one run; `index` is a gate's result on the old model's index."""
+    """The rows, items and descriptions of one run. `index` is a gate's result on the old model's index."""
 
     def __init__(self) -> None:
         self.started = datetime.now(UTC)
@@ -148,11 +148,11 @@ class Recorder:
             self.documents.setdefault(first.case.of_any_model, {}).update(texts)  # other models' documents stay
 
     def note_selected(self, ids: Iterable[str]) -> None:
-        """Note the ids of the selected checks, since a check that crashes has no report."""
+        """Record the ids of the selected checks, since a check that crashes sends no report."""
         self.selected |= set(map(_check_of_test_id, ids))
 
     def select_models(self, models: Collection[str]) -> Recorder:
-        """The part of these models, by their labels, as in a run of only these."""
+        """Return a recorder with the results of these models (by label), as if the run had only these."""
         part = copy.copy(self)
         part.rows = {name: row for name, row in self.rows.items() if row.model in models}
         cases = {str(row.case) for row in part.rows.values()}
@@ -172,7 +172,7 @@ class Recorder:
 
     @property
     def status(self) -> int:
-        """The exit code of the checks: 1 if one failed or broke, 5 if nothing of a data set was measured."""
+        """The exit code of the checks: 1 if a check failed or broke, 5 if nothing was measured on a data set."""
         if any(row.verdict in ("fail", "error") for row in self.rows.values()):
             return 1
         return 5 if self.measured_nothing or self.left_data_unmeasured else 0
@@ -185,11 +185,11 @@ class Recorder:
 
     @property
     def left_data_unmeasured(self) -> bool:
-        """Whether on some data set a model measured only contracts and health, which apply to any text."""
+        """Whether a model measured only contracts and health, which apply to any text, on some data set."""
         return any(not one.items for one in self._measured_items().values())
 
     def _measured_items(self) -> dict[tuple[str, str], MeasuredItems]:
-        """For each data set and model: the selected checks on its texts, those that measured, and their items.
+        """Count, for each data set and model, the selected checks on its texts, those that measured, and their items.
 
         Checks that a first look left out are not counted.
         """
@@ -214,20 +214,22 @@ class Recorder:
         }
 
     def parent_of(self, model: str) -> ParentScales | None:
-        """The measured parent of this model, or None."""
+        """Return the measured parent of this model, or None."""
         parents = [described.parents[model] for described in self.described if model in described.parents]
         scales = {name: scale for one in parents for name, scale in one.scales.items()}
         return replace(parents[0], scales=scales) if parents else None
 
     def vector_sample(self, model: str) -> VectorSample | None:
-        """Vectors of a model, to compare with another model's; None if it has none, or without a gate."""
+        """Return vectors of a model to compare with another model's; None without a gate or if the model has no
+        vectors.
+        """
         from encheck.gating.reindex import VectorSample
 
         packed = next((one.vectors[model] for one in self.described if model in one.vectors), None)
         return VectorSample.unpack(packed) if packed else None
 
     def document_lengths(self, model: str) -> DocumentLengths | None:
-        """The lengths of the user's documents by this model's tokenizer; None without documents or a gate."""
+        """Return the lengths of the user's documents by this model's tokenizer; None without documents or a gate."""
         return next((one.documents[model] for one in self.described if model in one.documents), None)
 
     @property
@@ -245,14 +247,14 @@ class Recorder:
         notes: Sequence[str] = (),
         for_the_rest: str = "",
     ) -> RunFile:
-        """Make results.json; only `run` may differ between equal runs.
+        """Return the content of results.json. Only `run` may differ between equal runs.
 
         `notes` were logged before any check was selected. `for_the_rest` is the command that continues after a first
         look.
 
-        A property's seconds are over all models: to measure, and to encode its texts at the run's mean seconds per
-        computed text. That mean includes loading and waiting, and is 0 if everything was stored; so it is not the time
-        of a model in Table 6 of Mahajan et al. 2023.
+        The seconds of a property cover all models: the time to measure, and the time to encode its texts at the run's
+        mean seconds per computed text. That mean includes loading and waiting, and is 0 if everything was stored. So it
+        is not the time of a model in Table 6 of Mahajan et al. 2023.
         """
         from encheck.reporting.results import environment, versions
         from encheck.run_file import PropertyTimes, RunEntry, RunFile, Selection
@@ -308,7 +310,7 @@ class Recorder:
         )
 
     def _data_entries(self) -> tuple[DataEntry, ...]:
-        """The data sets by name, with the calibrations from all processes."""
+        """Return the data sets by name, with the calibrations from all processes."""
         merged: dict[str, DataEntry] = {}
         for entry in (entry for described in self.described for entry in described.data):
             known = merged.setdefault(entry.name, entry)

@@ -41,18 +41,18 @@ class Results:
 
     @property
     def exit_code(self) -> int:
-        """That of `encheck run`.
+        """The exit code of `encheck run`.
 
-        0 passed, 1 a check failed or the gate blocks, 5 nothing was measured, 10 the gate could not decide.
+        0: passed. 1: a check failed or the gate blocks. 5: nothing was measured. 10: the gate could not decide.
         """
         return self.raw.run.exit_status
 
     def __repr__(self) -> str:
-        """Count the verdicts, and show a table of the checks that measured something."""
+        """Return the numbers of verdicts, and a table of the checks that measured something."""
         return "\n".join([self._summary_line, *table([HEADING, *map(_row_cells, self._measured_rows)])])
 
     def _repr_html_(self) -> str:
-        """The same summary for a notebook."""
+        """Return the same summary for a notebook."""
         head, *rows = [
             "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
             for cells, tag in [(HEADING, "th"), *((_row_cells(row), "td") for row in self._measured_rows)]
@@ -71,25 +71,26 @@ class Results:
         return sorted((row for row in self.judged if row.verdict != "skipped"), key=lambda row: row.property)
 
     def to_arrow(self) -> Any:
-        """The items as a `pyarrow.Table` with one row per item of a check. Not for training.
+        """Return the items as a `pyarrow.Table` with one row per item of a check. Do not train on them.
 
-        Among its columns are model, property, check, data, level, item, cluster, split, both texts with their scores
-        (similarities as the model gives them), and `won`: 1, 0, 0.5 for a tie, null if an item does not compare two
-        scores.
+        Its columns include model, property, check, data, level, item, cluster, split, both texts with their scores
+        (the model's own similarities), and `won`: 1 for a win, 0 for a loss, 0.5 for a tie, null if an item does not
+        compare two scores.
         """
         return items_with_outcomes(self.raw, self.items)
 
     def to_frame(self) -> Any:
-        """The items as a pandas DataFrame; UsageError if pandas is not installed. Not for training."""
+        """Return the items as a pandas DataFrame. Do not train on them. Raise UsageError if pandas is not installed."""
         try:
             return self.to_arrow().to_pandas()
         except ImportError as error:
             raise UsageError("to_frame() needs pandas. Remedy: pip install pandas, or use to_arrow()") from error
 
     def failures(self) -> Any:
-        """The lost and tied items, as a `pyarrow.Table`. Not for training.
+        """Return the lost and tied items, as a `pyarrow.Table`. Do not train on them.
 
-        First come those whose far text scored highest above the near one, on the model's own scale.
+        The items are sorted by how far the far text scored above the near text on the model's own scale, the worst
+        first.
         """
         import pyarrow.compute as pc
 
@@ -98,7 +99,7 @@ class Results:
         return lost.take(pc.sort_indices(pc.subtract(lost["near_score"], lost["far_score"])))
 
     def page(self, path: str | Path) -> Path:
-        """Write the page of the run to this file, and return its path; UsageError if that fails."""
+        """Write the report page of the run to this file, and return its path. Raise UsageError if that fails."""
         from encheck.reporting.html import page
         from encheck.reporting.results import write_named
 
@@ -117,14 +118,14 @@ class Results:
 
 
 def _row_cells(row: Result) -> tuple[str, ...]:
-    """The row in the columns of `HEADING`."""
+    """Return the cells of a row, in the columns of `HEADING`."""
     ends = "" if row.low is None or row.high is None else f"[{row.low:.3f}, {row.high:.3f}]"
     figure = "" if row.value is None else f"{row.value:.3f} {ends}".rstrip()
     return row.property, row.check, row.model, row.data, row.level, figure, str(row.verdict).replace("_", " ")
 
 
 def read_run(folder: Path) -> Results:
-    """Read the results in a run's folder; UsageError if it is not a run or is damaged."""
+    """Read the results in a run's folder. Raise UsageError if it is not a run or is damaged."""
     from encheck.reporting.results import read_items, read_results
 
     return Results(read_results(folder), read_items(folder))

@@ -1,4 +1,4 @@
-"""`run`: evaluate models on data, in this process, without output."""
+"""`run`: evaluate models on data in this process, without printing anything."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def run(
     report_dir: str | Path | None = None,
     **options: OptionValue,
 ) -> Results:
-    """Evaluate one model or several. Nothing is printed, and pytest is not imported.
+    """Evaluate one model or several, without printing anything. pytest is not imported.
 
-    The store keeps the vectors, so a second run encodes nothing.
+    The store keeps the vectors, so a second run does not encode them again.
 
     Args:
         model: anything that encodes: a name in models.yaml, a path, a hub id, a `SentenceTransformer`, a
@@ -41,7 +41,7 @@ def run(
             with `encode(texts)`, a function from texts to vectors of shape [n, d]; or a list of these. The store keeps
             vectors of models with known weights, not of other objects.
         data: a data set, as in `load_data`, or a sequence of them.
-        checks: which checks, by their properties: "antonym", "antonym or jumble", ["antonym", "jumble"]. Default: all.
+        checks: which checks to run, by property: "antonym", "antonym or jumble", ["antonym", "jumble"]. Default: all.
         report_dir: a folder for results.json, items.parquet, report.html and summary.md. Default: no report.
         options: other options of `encheck run`, with underscores: epsilon=0.1, sample=500, no_store=True,
             model_arg=["dtype=bfloat16"]. A sequence repeats the option.
@@ -50,9 +50,9 @@ def run(
         The metrics of every case, with intervals and verdicts. A failing check is a verdict, not an exception.
 
     Raises:
-        TypeError: a model is none of these.
+        TypeError: an object in `model` is not a model.
         UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError name the cause.
-        EncheckError: the run could not be finished.
+        EncheckError: the run cannot finish.
 
     >>> found = run("bag-of-words", checks="number", no_store=True)
     >>> row = found.judged[0]
@@ -94,13 +94,13 @@ def run(
 
 @contextmanager
 def temporary_store_option(options: Mapping[str, OptionValue]) -> Iterator[dict[str, str]]:
-    """The option `store` for a run with `no_store`: a temporary file that exists during the block."""
+    """Yield the option `store` for a run with `no_store`: a temporary file that exists during the block."""
     with Scratch() as scratch:
         yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
 
 
 def name_models(given: object, *, is_each_once: bool = True) -> tuple[list[str], dict[str, Model]]:
-    """The names of these models in settings, and the models in memory by name; TypeError for other objects."""
+    """Return the models' names in settings, and the models in memory by name. Raise TypeError for other objects."""
     from encheck.running.labels import OBJECT
 
     is_one = not isinstance(given, list | tuple)
@@ -136,7 +136,7 @@ def measure_checks(
     refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:
-    """Plan, encode and measure these checks (`every` lists all); return the rows, items and descriptions.
+    """Plan, encode and measure these checks; return the rows, items and descriptions. `every` lists all checks.
 
     `refuse` raises an error for unusable models and data, before anything is encoded.
     """

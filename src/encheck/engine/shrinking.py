@@ -1,4 +1,4 @@
-"""Shrink the items of a run: choose the triplets, score with the model, and make their edits again."""
+"""Shrink the items of a run: choose triplets, score shorter texts with the model, and make the edits again."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from encheck.shrinking.shrink import ShrinkResult, make_triplet_remaker, shrink_
 
 
 def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
-    """A function that shrinks a row of items.parquet for this model; `seed` is that of the row's run.
+    """Return a function that shrinks a row of items.parquet for this model. `seed` is the seed of the row's run.
 
-    UsageError for a model that cannot take new texts.
+    Raise UsageError for a model that cannot encode new texts.
     """
     ask, maker = service.taking_any_text().score_pairs, VariantMaker(seed, english)
 
@@ -42,14 +42,14 @@ def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shr
 
 
 def find_shipped_claim(check: str) -> Claim | None:
-    """The claim of the packaged check of this name, as in the ids of cases; None if unknown."""
+    """Return the claim of the packaged check with this name, as ids of cases have it; None if it is unknown."""
     return next((claim for function, claim in shipped_checks() if function.__name__ == f"test_{check}"), None)
 
 
 def level_of_case(case: str, claim: Claim) -> int | str | None:
-    """The claim's level of a case, from the end of its name.
+    """Return the claim's level of a case, from the end of the case's name.
 
-    The level in an item's id is the generator's, which may differ: all kinds of noise have level 1.
+    The level in an item's id is the generator's level, which may differ: all kinds of noise have level 1.
     """
     ends = sorted((level for level in claim.levels if case.endswith(f"-{level}")), key=lambda level: -len(str(level)))
     return next(iter(ends), None)

@@ -1,4 +1,4 @@
-"""From a data set and generators to the items of a check: what `@claim(items=...)` takes."""
+"""Builders, which make the items of a check from a data set and generators: the argument of `@claim(items=...)`."""
 
 from encheck.items.builders import (
     OwnProperty,

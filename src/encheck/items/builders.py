@@ -1,4 +1,4 @@
-"""From a data set and generators to the items of a check. A sentence without a variant is excluded and counted."""
+"""Build the items of a check from a data set and generators. A sentence without a variant is excluded and counted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Builder = Callable[[Dataset, int | str, VariantMaker], Items]
 
 
 def against_paraphrase(far: Generator) -> Builder:
-    """Triplets (source, paraphrase, variant), as in criteria 3 and 4."""
+    """Return a builder of triplets (source, paraphrase, variant), as in criteria 3 and 4."""
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         refuse_without_paraphrase(dataset)
@@ -51,9 +51,9 @@ def against_paraphrase(far: Generator) -> Builder:
 
 
 def contrast(near: Generator, far: Generator) -> Builder:
-    """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
+    """Return a builder of triplets (source, near variant, far variant) of one sentence: a controlled contrast.
 
-    The level is the far variant's; the near one has level 1.
+    The level is the level of the far variant; the near variant has level 1.
     """
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
@@ -68,7 +68,9 @@ def contrast(near: Generator, far: Generator) -> Builder:
 
 
 def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
-    """Triplets (source, noise, noise with a different meaning): the level is the noise's, or names its kind."""
+    """Return a builder of triplets (source, noise, noise with a different meaning). The level is that of the noise or
+    its kind.
+    """
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         groups = dataset.groups
@@ -82,7 +84,7 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
 
 
 def edited(generator: Generator) -> Builder:
-    """Pairs (source, variant), as in criterion 2."""
+    """Return a builder of pairs (source, variant), as in criterion 2."""
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         found = maker.variants(dataset.groups, generator, level=int(level))
@@ -92,10 +94,10 @@ def edited(generator: Generator) -> Builder:
 
 
 def in_passages(phenomena: Sequence[str]) -> Builder:
-    """Triplets of the groups that have a passage: source, kept and changed edit of one phenomenon, inside it.
+    """Return a builder of triplets in passages: the source, the kept and the changed edit of one phenomenon.
 
-    The level is the number of sentences. The hash of the sentence chooses one of its phenomena, so that all are used
-    equally; a group without any gives its antonym and its synonym.
+    The level is the number of sentences in the passage. The hash of the sentence chooses one of its phenomena, so all
+    phenomena are used about equally. A group without a phenomenon gives its antonym and its synonym.
     """
 
     def build(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
@@ -105,14 +107,14 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
 
 
 def labelled_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """Paraphrases and the data's own negatives, as in criterion 1."""
+    """Return paraphrases and the data's own negatives, as in criterion 1."""
     if dataset.whole:
         return dataset.whole.classification_items()
     return _positives_and_negatives(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
 def against_random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
-    """Paraphrases and random cross-topic pairs, as in criterion 1's alternative setup."""
+    """Return paraphrases and random cross-topic pairs, as in the alternative setup of criterion 1."""
     negative = dataset.draw_random_pairs(seed=maker.seed, purpose="random-negatives")
     if dataset.whole:
         return dataset.whole.classification_items(negative)
@@ -126,17 +128,17 @@ def _positives_and_negatives(dataset: Dataset, negative: Sequence[SentencePair],
 
 
 def refuse_small_class(name: str, sizes: Mapping[str, int]) -> None:
-    """NothingToMeasure if one of two classes has fewer than two pairs."""
+    """Raise NothingToMeasure if a class has fewer than two pairs."""
     for kind, size in sizes.items():
         if size < 2:
             raise NothingToMeasure(f"{name} has {size} pairs of {kind}, but both classes need two", needs=LABELS)
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """Labelled pairs of the test part in both orders, for prediction consistency.
+    """Return labelled pairs in both orders, for prediction consistency.
 
-    All pairs if the data have no test part. Identical sentences, which have only one order, are excluded. A threshold
-    is chosen on the validation part's pairs.
+    The pairs are those of the test part, or all pairs if the data have no test part. Pairs of identical sentences are
+    excluded, since they have only one order. The validation part's pairs are for choosing a threshold.
     """
     if dataset.whole:
         return dataset.whole.both_order_items()
@@ -158,7 +160,7 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> It
 
 
 def refuse_one_label(name: str, labels: Set[int]) -> None:
-    """NothingToMeasure without both labels."""
+    """Raise NothingToMeasure unless both labels occur."""
     if labels != {0, 1}:
         raise NothingToMeasure(
             f"{name} does not have both labels, so no threshold can separate two classes", needs=LABELS
@@ -166,7 +168,7 @@ def refuse_one_label(name: str, labels: Set[int]) -> None:
 
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """Pairs with a graded similarity, for correlations; of the test part if there is one."""
+    """Return pairs with a graded similarity, for correlations: the test part if there is one, otherwise all."""
     if dataset.whole:
         return dataset.whole.graded_items()
     graded = [p for p in dataset.pairs if p.score is not None]
@@ -177,7 +179,7 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> I
 
 
 def refuse_constant_scores(name: str, gold: NDArray[np.float64]) -> None:
-    """NothingToMeasure if the human scores give no order."""
+    """Raise NothingToMeasure if all human scores are equal."""
     if len(gold) < 2:
         raise NothingToMeasure(
             f"{name} has {len(gold)} pairs with a graded similarity, but a ranking needs two or more",
@@ -191,7 +193,7 @@ Outcome = Item | str
 
 
 def collect_items(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
-    """The items that were made, numbered, and the counted reasons for sentences without an item."""
+    """Return the items, numbered, and the number of sentences without an item for each reason."""
     kept: list[Item] = []
     excluded: Counter[str] = Counter()
     for outcome in outcomes:
@@ -214,7 +216,7 @@ def collect_items(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
 
 
 def refuse_without_paraphrase(dataset: Dataset) -> None:
-    """NothingToMeasure if no sentence has a paraphrase; raised before items are made."""
+    """Raise NothingToMeasure, before items are made, if no sentence has a paraphrase."""
     if dataset.groups and all(group.source == group.paraphrase for group in dataset.groups):
         raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
 
@@ -283,19 +285,19 @@ def _edited_pair(dataset: Dataset, group: Group, variant: Variant | str) -> Outc
 
 @dataclass(frozen=True, slots=True)
 class OwnProperty:
-    """A builder of items for one property in data of a `kind`, "triplets" or "contrast".
+    """A builder of items for one of the user's own properties, from data of a `kind`, "triplets" or "contrast".
 
-    In a declaration `name` is "": the check expands to one check for each property that the data of a run name.
+    In a declaration, `name` is "". The check then expands to one check for each property that the data of a run name.
     """
 
     kind: str
     name: str = ""
 
     def __call__(self, dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-        """The items; NothingToMeasure if the data lack the property."""
+        """Return the items. Raise NothingToMeasure if the data lack the property."""
         if not dataset.properties.get(self.name):
             raise NothingToMeasure(
-                f"{dataset.name} has nothing of the property {self.name!r}: see --data={self.kind}:FILE",
+                f"{dataset.name} has no data for the property {self.name!r}: see --data={self.kind}:FILE",
                 needs=f"{self.kind} of the property",
             )
         return Items(dataset.properties[self.name])
@@ -305,9 +307,10 @@ DEVELOPMENT = "validation"
 
 
 def classified(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
-    """The texts of the task that the level names: its test part with the rest for training, or all texts in folds.
+    """Return the texts of the task that the level names.
 
-    NothingToMeasure if the data lack the task, or if a sample leaves a class too small for the folds.
+    They are the test part, with the other texts for training, or all texts in folds. Raise NothingToMeasure if the data
+    lack the task, or if a sample leaves a class too small for the folds.
     """
     if level not in dataset.tasks:
         raise NothingToMeasure(
@@ -338,9 +341,9 @@ def classified(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Item
 
 
 def crossed(phenomenon: str) -> Builder:
-    """Crossed groups of one phenomenon (docs/method/probes.md).
+    """Return a builder of crossed groups of one phenomenon (docs/method/probes.md).
 
-    For text without written edits, they are generated if there are generators for all three texts.
+    If a text has no written edits, they are generated, provided that there are generators for all three texts.
     """
 
     def build(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
@@ -353,7 +356,7 @@ def crossed(phenomenon: str) -> Builder:
 
 
 def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: VariantMaker) -> Iterator[Group | str]:
-    """The groups with their written or generated edits, or the reason why a group has none."""
+    """Yield each group with its written or generated edits, or the reason why it has none."""
     bare = [group for group in groups if not group.variants]
     if phenomenon not in all_phenomena() or not bare:
         yield from groups
@@ -371,11 +374,12 @@ def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: Var
 
 
 def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
-    """The sides of a group: that of the sentence, and that of the second sentence, with the texts' roles exchanged.
+    """Return the crossed item of a group: one side for the sentence, and one for the second sentence with the roles
+    swapped.
 
-    A scorer that uses the two texts alone, such as their length or words, wins one side and loses the other. The
-    surface distance from the sentences may favour the same text on both sides, unless the sentences look alike. No
-    group is left out because of a scorer's result; rivals are reported with the figures.
+    A scorer that uses only the two texts, such as their length or words, wins one side and loses the other. The surface
+    distance from the sentences may favour the same text on both sides, unless the sentences look alike. No group is
+    left out because of a scorer's result; rival scorers are reported with the figures.
     """
     if isinstance(group, str):
         return group

@@ -1,4 +1,4 @@
-"""Every generator's variants of a data set, made and counted for `encheck data variants`."""
+"""Make and count every generator's variants of a data set, for `encheck data variants`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GeneratorLevels = tuple[Generator, tuple[int, ...]]  # a generator and its level
 
 
 def _listed_generators() -> tuple[GeneratorLevels, ...]:
-    """The package's generators to list, sorted by name."""
+    """Return the package's generators to list, sorted by name."""
     plain = [
         *all_generators().values(),
         *(side for one in all_phenomena().values() for side in one.generators_from_text.values()),
@@ -40,9 +40,9 @@ OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back
 
 @dataclass
 class VariantListing:
-    """The variants of one generator and level: the number of sentences with one, and reasons for the others.
+    """The variants of one generator at one level: how many sentences have a variant, and why the others have none.
 
-    `made` holds the first `keep` variants, or all if `keep` is None.
+    `made` holds the first `keep` variants, or all variants if `keep` is None.
     """
 
     generator: str
@@ -54,12 +54,12 @@ class VariantListing:
 
     @property
     def coverage(self) -> float:
-        """Share of sentences with a variant."""
+        """The share of sentences with a variant."""
         total = self.count + self.excluded.total()
         return self.count / total if total else 0.0
 
     def add(self, group: Group, outcome: Variant | str) -> None:
-        """Count a sentence, and keep its variant if fewer than `keep` are kept."""
+        """Count a sentence, and keep its variant if fewer than `keep` variants are kept."""
         if isinstance(outcome, str):
             self.excluded[outcome] += 1
             return
@@ -69,7 +69,10 @@ class VariantListing:
 
 
 def choose_generators(names: Sequence[str]) -> tuple[GeneratorLevels, ...]:
-    """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others."""
+    """Return generators by their names in the listing, or your own, `module:function`, with level 1.
+
+    Raise UsageError for other names.
+    """
     ours = {listing_name(generator): (generator, levels) for generator, levels in WORKS}
     found: dict[str, GeneratorLevels] = {}
     for name in dict.fromkeys(names):
@@ -82,7 +85,7 @@ def choose_generators(names: Sequence[str]) -> tuple[GeneratorLevels, ...]:
 
 
 def _import_own_generator(name: str, ours: Collection[str]) -> Generator:
-    """The user's generator of this name."""
+    """Return the user's generator of this name."""
     if option := OF_MODELS.get(name):
         raise UsageError(f"--generator={name} cannot be chosen: give {option}, and leave --generator out")
     if not own.NAME.fullmatch(name):
@@ -101,10 +104,10 @@ def _import_own_generator(name: str, ours: Collection[str]) -> Generator:
 def list_variants(
     dataset: Dataset, maker: VariantMaker, *, works: Sequence[GeneratorLevels] = (), keep: int | None = None
 ) -> list[VariantListing]:
-    """The listings of these generators and levels on this data set, or of all generators if none is named.
+    """Return the listing of each generator and level on this data set.
 
-    Only the first `keep` variants of each are kept. Then texts are processed in batches, and memory does not grow with
-    their number.
+    Without `works`, all generators are listed. If `keep` is given, only the first `keep` variants of each are kept, and
+    texts are processed in batches, so memory does not grow with their number.
     """
     if not works:  # also those that use language or translation models, if the run has such models
         more: list[GeneratorLevels] = []
@@ -129,7 +132,7 @@ def list_variants_of_stream(
     keep: int | None = None,
     surveyed: Sequence[Group] = (),
 ) -> list[VariantListing]:
-    """The listings for a stream of texts, without generators that need models.
+    """Return the listings for a stream of texts, by default of all generators that need no models.
 
     The names in the data are taken from the first texts, or from `surveyed`.
     """

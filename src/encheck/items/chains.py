@@ -1,7 +1,7 @@
-"""From a data set to chains: a sentence, its paraphrase, and members that share less and less of its meaning.
+"""Make chains from a data set: a sentence, its paraphrase, and members that share less and less of its meaning.
 
-A clumsy edit can be detected without understanding. So chains have two covariates of fluency: pairs of neighbouring
-tags that are rare in the data's own sentences (from the parse), and the surprisal under a language model
+A model can detect a clumsy edit without understanding it. So chains have two covariates of fluency: the share of pairs
+of neighbouring tags that are rare in the data's own sentences, and the surprisal under a language model
 (`--continuation-model`).
 """
 
@@ -41,9 +41,9 @@ Floats = NDArray[np.float32]
 
 
 def unusual_tag_counter(maker: VariantMaker, texts: Iterable[str]) -> UnusualShare:
-    """A function that gives the share of unusual pairs of neighbouring tags in a sequence of tags.
+    """Return a function that computes the share of unusual pairs of neighbouring tags in a sequence of tags.
 
-    Usual pairs are counted in `texts`, which should be sentences written by people.
+    A pair is usual if it occurs in `texts`, which should be sentences written by people.
     """
     maker.english.parse_all(texts := list(dict.fromkeys(texts)))
     pairs = Counter(pair for text in texts for pair in pairwise(maker.english.parse(text).tags))
@@ -60,7 +60,9 @@ def unusual_tag_counter(maker: VariantMaker, texts: Iterable[str]) -> UnusualSha
 
 
 class Surprisal:
-    """The surprisal of texts under a causal language model: mean bits per token, given the tokens before it."""
+    """Measures the surprisal of texts under a causal language model: the mean bits per token, given the tokens before
+    it.
+    """
 
     def __init__(self, model: ContinuationGenerator) -> None:
         self.model = model
@@ -72,9 +74,9 @@ class Surprisal:
         return f"{self.model.fingerprint}/surprisal-1"
 
     def __call__(self, texts: Sequence[str]) -> Floats:
-        """Bits per token of each text, shape [n], from the store if available.
+        """Return the bits per token of each text, shape [n], from the store where possible.
 
-        NaN for a text without tokens, or for one that is too long for the model.
+        The value is NaN for a text without tokens and for a text that is too long for the model.
         """
         wanted = list(dict.fromkeys(texts))
         found = self._read_stored(wanted)
@@ -104,7 +106,7 @@ class Surprisal:
         return dict(zip(texts, bits.tolist(), strict=True))
 
     def _token_ids(self, text: str) -> list[int]:
-        """The tokens of a text after a start token, so that the first word also has a context."""
+        """Return the tokens of a text after a start token, so that the first word also has a context."""
         tokenizer = self.model.tokenizer
         row: list[int] = tokenizer(text, verbose=False)["input_ids"]
         begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
@@ -130,10 +132,10 @@ Sources = Callable[[Sequence[Group], VariantMaker], Sequence[Variant | str]]  # 
 
 
 def swap_chains(sources: Sources | None = None) -> Builder:
-    """Chains of the paraphrase after zero, one, two and three swaps; the level is pivot=a or pivot=b.
+    """Return a builder of chains: the paraphrase after zero, one, two and three swaps. The level is pivot=a or pivot=b.
 
-    If the data have a test part, it is used; thresholds come from the validation part's labelled pairs. `sources`
-    gives other sentences to compare the paraphrases with: rewrites or back-translations.
+    If the data have a test part, the chains come from it, and thresholds from the validation part's labelled pairs.
+    `sources` gives other sentences to compare the paraphrases with: rewrites or back-translations.
     """
 
     def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
@@ -157,12 +159,12 @@ def swap_chains(sources: Sources | None = None) -> Builder:
 
 
 def exchange_sides(group: Group) -> Group:
-    """The group with sentence and paraphrase exchanged, so that the paraphrase gets the swaps."""
+    """Return the group with sentence and paraphrase exchanged, so that the paraphrase is edited."""
     return replace(group, source=group.paraphrase, paraphrase=group.source)
 
 
 def parse_pivot(level: int | str) -> Pivot:
-    """The pivot that a level names; UsageError for anything else.
+    """Return the pivot that a level names. Raise UsageError for any other level.
 
     >>> parse_pivot("pivot=a")
     'a'
@@ -173,14 +175,17 @@ def parse_pivot(level: int | str) -> Pivot:
 
 
 def groups_of_test_part(groups: Sequence[Group]) -> list[Group | str]:
-    """The groups of the test part, with a reason for each other group; all groups if the data have no test part."""
+    """Return the groups of the test part, and a reason for each other group.
+
+    If the data have no test part, return all groups.
+    """
     if not any(group.split in TEST for group in groups):
         return list(groups)
     return [group if group.split in TEST else "not in the test part" for group in groups]
 
 
 def _replace_sources(groups: Sequence[Group | str], sources: Sources, maker: VariantMaker) -> list[Group | str]:
-    """The groups with their sentence replaced, or a reason."""
+    """Return each group with its sentence replaced, or the reason why there is no replacement."""
     found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
     stated = list[Group | str]()
     for group in groups:
@@ -193,7 +198,7 @@ def _replace_sources(groups: Sequence[Group | str], sources: Sources, maker: Var
 
 
 def rewrite_sources(groups: Sequence[Group], maker: VariantMaker) -> list[Variant | str]:
-    """Each sentence in other words: back-translated if there are translators, else the written rewrite."""
+    """Return each sentence in other words: back-translated if there are translators, otherwise the written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]
@@ -226,7 +231,7 @@ def _swap_chain_item(
 
 
 def _add_surprisal(made: list[Chain | str], maker: VariantMaker) -> list[Chain | str]:
-    """The chains with each text's surprisal, if the run has a language model."""
+    """Return the chains with each text's surprisal, if the run has a language model."""
     if maker.writers.surprisal is None:
         return made
     texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]
@@ -238,9 +243,9 @@ def _add_surprisal(made: list[Chain | str], maker: VariantMaker) -> list[Chain |
 
 
 def continuation_chains(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
-    """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each with the paraphrase (Figure 1).
+    """Return chains of a sentence that continues for 5, 10, ... words, at most `level`, and its paraphrase (Figure 1).
 
-    A continuation that ends earlier, or has no clause end at a cut, gives a shorter chain, with at least one member.
+    A continuation that is shorter, or has no end of a clause at a cut, gives a shorter chain, with at least one member.
     """
     refuse_without_paraphrase(dataset)
     stated = groups_of_test_part(dataset.groups)
@@ -253,7 +258,7 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: VariantMaker)
 
 
 def add_continuations(groups: Sequence[Group], maker: VariantMaker) -> list[Group]:
-    """The groups with the language model's continuations, if there is one."""
+    """Return the groups with continuations by the language model, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)
     texts = maker.writers.continuations(

@@ -1,7 +1,7 @@
-"""Items of the checks on retrieval, health and contracts: queries, known items, random pairs, repeated and cut texts.
+"""Build the items of the checks on retrieval, health and contracts.
 
 Known-item queries are titles, which should find their article, and headings, which should find their section (Azzopardi
-et al. 2007, SIGIR). Such queries come from the documents and share their words, so they are easier than real queries,
+et al. 2007, SIGIR). Such queries come from the documents and share their words. So they are easier than real queries,
 and results are optimistic.
 """
 
@@ -84,9 +84,9 @@ MAX_PASSAGES = 4  # passages with a number, per query, from its right documents
 
 
 def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iterator[Contrast | str]:
-    """Contrasts of each query and its right document with both under a different number, or why there is none.
+    """Yield contrasts of a query and its right document with the same two texts under a different number, or a reason.
 
-    At most `MAX_TEXT_GROUPS` queries, by their hash.
+    At most `MAX_TEXT_GROUPS` queries are used, chosen by their hash.
     """
     english, passages_of = maker.english, list[tuple[CollectionQuery, list[str]]]()
     for query in sorted(found.queries, key=lambda q: content_hash(q.text))[:MAX_TEXT_GROUPS]:
@@ -125,9 +125,10 @@ MAX_PASSAGE_SENTENCES = 8
 
 
 def queries(*others: str, counts: bool = False) -> Builder:
-    """Use each sentence as a query for its paraphrase among all sentences, paraphrases and variants of these relations.
+    """Return a builder that uses each sentence as a query for its paraphrase.
 
-    With `counts`, an item's figure is the number of sentences that have its paraphrase among their ten nearest texts.
+    The paraphrase is searched among all sentences, paraphrases and variants of these relations. With `counts`, an
+    item's figure is the number of sentences that have its paraphrase among their ten nearest texts.
     """
 
     def build(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
@@ -186,7 +187,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) ->
 def logged_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Search all passages with each query of a log, without labels.
 
-    The id also covers the documents, so different documents, or a different rule for equal ones, change it.
+    An item's id also covers the documents, so it changes if the documents or the rule for equal documents change.
     """
     found = dataset.collection
     if found is None or not found.passages:
@@ -207,7 +208,7 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) ->
 
 
 def contrasts(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
-    """Two queries and two documents, each right for one of the queries: from the data, or made from a search."""
+    """Return two queries and two documents, each right for one of the queries: from the data, or made from a search."""
     found = dataset.collection
     if found is not None and not found.passages:
         return collect_items(dataset, _number_contrasts(dataset.name, found, maker))
@@ -242,13 +243,15 @@ def _ranked_query(
 
 
 def _refuse_labelled_search(dataset: Dataset) -> None:
-    """NothingToMeasure for queries and documents with labels."""
+    """Raise NothingToMeasure for queries and documents with labels."""
     if dataset.collection is not None and not dataset.collection.passages:
         raise NothingToMeasure(f"{dataset.name} is a search with labels", needs="data other than a search with labels")
 
 
 def random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
-    """The random pairs that calibrate on this data; empty for a search with labels, which has its own checks."""
+    """Return the random pairs that calibrate on this data. There are none for a labelled search, which has its own
+    checks.
+    """
     _refuse_labelled_search(dataset)
     found = dataset.draw_random_pairs(seed=maker.seed)
     if len(found) < 2:
@@ -258,7 +261,7 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> It
 
 
 def repeated(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """A few texts of different clusters, to be encoded a second time; empty for a search with labels."""
+    """Return a few texts of different clusters, to be encoded a second time; none for a search with labels."""
     _refuse_labelled_search(dataset)
     first: dict[str, str] = {}  # text of each cluster, in the order of hashes
     for cluster, text in _texts_by_cluster(dataset):
@@ -272,9 +275,10 @@ def repeated(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items
 
 
 def cut(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-    """The longest texts of the data, each paired with itself without its last three words, which truncation hides.
+    """Return the longest texts of the data, each paired with the same text without its last three words.
 
-    Empty for a search with labels, since its documents may be longer than a model reads.
+    A model that truncates the text does not see the difference. There are none for a search with labels, since its
+    documents may be longer than a model reads.
     """
     _refuse_labelled_search(dataset)
     passages = [

@@ -1,7 +1,7 @@
-"""Making variants, seeded, parsed and tagged in batches, each made once, and finding the written ones that checks read.
+"""Make variants in batches, each variant once, and find the written variants that checks read.
 
-To find what checks read, each builder makes items of a group that records the variants it is asked for. This also
-covers the user's checks, and no separate list of relations has to be maintained.
+To find what a check reads, its builder makes the items of a group that records which variants the builder requests.
+This also works for the user's checks, without a separate list of relations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROUNDS = 50
 
 @dataclass(frozen=True)
 class WritingModels:
-    """The models that write texts for generators: language and translation models, if a run names any."""
+    """The language and translation models that write texts for generators, if a run names any."""
 
     continuations: Texts | None = None
     surprisal: Callable[[Sequence[str]], Iterable[float]] | None = None
@@ -41,9 +41,10 @@ class WritingModels:
 
 @dataclass(frozen=True)
 class VariantMaker:
-    """Makes variants for one seed, with the language resources of a run; remembers what it has made.
+    """Makes variants for one seed with the language resources of a run, and caches them.
 
-    `wholes` has, by group id, all groups of a data set of which only a part is used: names are taken from all of them.
+    `wholes` maps the id of a group to all groups of its data set, for data of which only a part is used. Names are
+    taken from all groups.
     """
 
     seed: int = 0
@@ -54,7 +55,7 @@ class VariantMaker:
     wholes: Mapping[str, Sequence[Group]] = field(default_factory=dict)
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
-        """The variant of each group, or the reason why it has none."""
+        """Return the variant of each group, or the reason why the group has none."""
         self.survey_names(groups, generator)
         known = self._made.setdefault((generator, level), {})
         keys = [(group.id, group.source) for group in groups]
@@ -66,7 +67,7 @@ class VariantMaker:
     def stream_variants(
         self, groups: Iterable[Group], generator: Generator, *, level: int = 1
     ) -> Iterator[tuple[Group, Outcome]]:
-        """(group, variant or reason) one after the other, in little memory, because results are not cached."""
+        """Yield (group, variant or reason) for one group after the other. Results are not cached, to save memory."""
         rest, is_first = iter(groups), True
         while chunk := list(islice(rest, CHUNK)):
             if is_first:
@@ -76,11 +77,13 @@ class VariantMaker:
             self.english.clear_memory()
 
     def make_uncached(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
-        """The result of `variants` without caching, after a `survey_names`; for groups that are used only once."""
+        """Return what `variants` returns, without caching, for groups that are used only once. Call `survey_names`
+        first.
+        """
         return self._run_in_chunks(groups, generator, level)
 
     def survey_names(self, groups: Sequence[Group], generator: Generator) -> None:
-        """Collect the names in the first of these texts, without edited ones, for a generator that uses such names."""
+        """Collect the names in the first of these texts, except edited texts, if the generator uses such names."""
         declared = as_named_generator(generator)
         is_on_trial = declared.is_experimental and not self.english.experimental
         if declared.survey is None or is_on_trial or self.english.recipe is not None:
@@ -93,7 +96,7 @@ class VariantMaker:
         self.english.inventory = self._surveyed[texts]
 
     def _run_in_chunks(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
-        """Run the generator on all groups in chunks, so that little more than the variants is in memory."""
+        """Run the generator on all groups, in chunks to save memory."""
         if not hasattr(generator, "__name__"):
             raise CheckError(f"the generator {generator!r} has no __name__, which is its name and its seed: set one")
         outcomes: list[Outcome] = []
@@ -109,7 +112,7 @@ class VariantMaker:
         return outcomes
 
     def _run_generator(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
-        """Run the generator on these groups; run groups that wait for parses or tags again after the batch."""
+        """Run the generator on these groups. Groups that wait for parses or tags run again after the batch."""
         made: dict[int, Outcome] = {}
         waiting = list(range(len(groups)))
         for _ in range(ROUNDS):
@@ -128,11 +131,12 @@ class VariantMaker:
 
 
 def make_variant(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
-    """One variant, or the reason why there is none. Its random numbers depend only on (seed, generator, sentence) and
-    on names that are taken from the data (`Maker.survey_names`).
+    """Return a variant, or the reason why there is none.
 
-    A variant that equals its sentence gives a reason, unless it is from a published recipe, which counts it.
-    CheckError names the generator and the sentence if it raises, or returns anything but a variant or a reason.
+    The random numbers depend only on the seed, the generator, the sentence, and names that are taken from the data
+    (`VariantMaker.survey_names`). A variant that equals its sentence becomes a reason, unless it is from a published
+    recipe, which counts it. If the generator raises an exception, or returns anything but a variant or a reason, raise
+    CheckError with the generator and the sentence.
     """
     if group.is_contrast and not (
         as_named_generator(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
@@ -159,7 +163,7 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
 
 
 def _variant_fault(found: object, source: str) -> str:
-    """The fault of a generator's result; empty if valid."""
+    """Return what is wrong with a generator's result; empty if it is valid."""
     if not isinstance(found, Variant) or not isinstance(found.text, str):
         return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
     if not found.text.strip():
@@ -170,7 +174,7 @@ def _variant_fault(found: object, source: str) -> str:
 
 
 def _generator_in_words(generator: Generator) -> str:
-    """The generator and its place in the code, for messages."""
+    """Return the generator and its place in the code, for messages."""
     code = getattr(as_named_generator(generator).function, "__code__", None)
     where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
     return f"the generator {listing_name(generator)}{where}"
@@ -181,7 +185,7 @@ UNREAD_REMEDY = "Rename it, leave it out, or run a check of your own that reads 
 
 @dataclass
 class _RequestedVariants:
-    """The variants that a builder asked for; `for_all` if it went through the relations of all variants itself."""
+    """The variants that a builder requests. `for_all` is true if the builder goes through all variants itself."""
 
     variants: set[tuple[str, int]] = field(default_factory=set)
     for_all: bool = False
@@ -190,7 +194,7 @@ class _RequestedVariants:
 def refuse_unread_variants(
     dataset: Dataset, claims: Iterable[Claim], others: Callable[[], Iterable[Claim]] = tuple[Claim, ...]
 ) -> None:
-    """DataError for written variants that are read neither by `claims` nor by `others`, which are asked second.
+    """Raise DataError for written variants that neither `claims` nor `others` read. `others` are tried second.
 
     Shipped editions are not checked.
     """
@@ -223,7 +227,7 @@ def refuse_unread_variants(
 
 
 def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
-    """The (relation, level) of written variants that these claims read; None if one of them reads all variants."""
+    """Return the (relation, level) of the written variants that these claims read; None if a claim reads all."""
     asked = _RequestedVariants()
     for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
         for has_all in (False, True):  # some ask for a variant only if another one exists, or does not
@@ -233,7 +237,7 @@ def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
 
 
 class _RecordingMaker(VariantMaker):
-    """Runs generators on the recording group; generators that read no written variant fail without a parse."""
+    """Runs generators on the recording group. A generator that reads no written variant fails without a parse."""
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         found = list[Outcome]()
@@ -246,10 +250,10 @@ class _RecordingMaker(VariantMaker):
 
 
 def _recording_data(asked: _RequestedVariants, *, has_all: bool) -> Dataset:
-    """A data set with one group that records the requested variants, and has all of them or none."""
+    """Return a data set with one group that records which variants are requested. It has all variants or none."""
 
     class Some(Variant):
-        """A variant; reading its relation means that the builder goes through all variants."""
+        """A variant that records that a builder goes through all variants, when its relation is read."""
 
         def __getattribute__(self, name: str) -> Any:
             asked.for_all |= name == "relation"

@@ -1,4 +1,4 @@
-"""Each metric once: its value item by item, its aggregate and its interval."""
+"""Metrics. Each defines its value item by item, its aggregate and its interval."""
 
 from encheck.errors import UsageError, unknown_name_message
 from encheck.metrics import (
@@ -62,7 +62,7 @@ _METRICS: dict[str, Metric[...]] = {
 
 
 def find_metric(name: str) -> Metric[...]:
-    """The metric of this name, also on the calibrated scale; UsageError if encheck has no such metric.
+    """Return the metric of this name, which may include the calibrated scale. Raise UsageError for an unknown metric.
 
     >>> find_metric("margin_rate_calibrated").label
     'share won'

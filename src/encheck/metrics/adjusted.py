@@ -1,9 +1,10 @@
-"""The rate of triplets that a model would win if the surface favoured neither text.
+"""Estimate the rate of triplets that a model would win if the surface favoured neither text.
 
-One of two edits of a sentence may keep more of its words, their order or its length. A scorer that goes by the surface
-wins or loses with the construction, whatever the edits mean. The adjusted rate weights the triplets so that every
-surface difference is symmetric about zero (`statistics.balancing`). Under these weights, a scorer that goes by these
-differences alone wins one half. Negations and positions of the change are not balanced; rivals that use them are shown.
+One of two edits of a sentence may keep more of its words, their order or its length. Then a scorer that uses only the
+surface wins or loses by the construction of the texts, whatever the edits mean. The adjusted rate weights the triplets
+so that every surface difference is symmetric about zero (`statistics.balancing`). Under these weights, a scorer that
+uses only these differences wins one half. The weights do not balance negations and the position of the change. So rival
+scorers that use these are shown.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ STRATA = {1: "kept", -1: "changed", 0: "tie"}
 
 @dataclass(frozen=True)
 class Stratum:
-    """The triplets whose surface favours the kept text, the changed one, or neither, by token edit distance.
+    """The triplets whose surface, by token edit distance, favours the kept text, the changed text, or neither.
 
-    `weight` is their share in the adjusted rate, NaN if there is none.
+    `weight` is the stratum's share in the adjusted rate; NaN if there is no adjusted rate.
     """
 
     name: str
@@ -49,11 +50,12 @@ class Stratum:
 
 @metric(chance=0.5, label="adjusted share won", whole="its weights are those of a whole set")
 def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share won under weights that balance every surface difference about zero; a tie counts as one half.
+    """Return the share won under weights that balance every surface difference about zero; a tie counts as one half.
 
-    The interval resamples clusters with fixed weights, and is widened by the remaining imbalance. `clusters` is their
-    effective number under the weights (Kish). The params have the strata. Instead of an estimate, `missing` has the
-    reason if a difference has fewer than 20 clusters on its smaller side, or if no weights balance it.
+    The interval resamples clusters with fixed weights, and is widened by the remaining imbalance. `clusters` is the
+    effective number of clusters under the weights (Kish). The params have the strata. There is no estimate if a
+    difference has fewer than 20 clusters on its smaller side, or if no weights balance it; then `missing` has the
+    reason.
     """
     wins, found = margin_wins(scores.margins, epsilon), surface_differences(scores.items)
     missing = one_sided_message(found, scores)
@@ -75,22 +77,23 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 def meaning_in_words(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyType({})) -> str:
-    """Whether an adjusted rate shows that meaning is detected: its whole interval is above one half and each rival.
+    """Return in words whether the adjusted rate shows that the model detects meaning.
 
-    `rivals` are the rates, under the same weights, of scorers that use features that the weights do not balance. A
-    rival counts if its own interval is above one half; the best one is named.
+    It does if the whole interval is above one half and above each rival. `rivals` are rates, under the same weights, of
+    scorers that use features that the weights do not balance. A rival counts if its own interval is above one half; the
+    best of these is named.
     """
     if estimate.missing:
-        return f"not told, {estimate.missing}"
+        return f"undecided, {estimate.missing}"
     if estimate.low <= HALF:
-        return "turned round" if estimate.high < HALF else "not told from the surface"
+        return "reversed" if estimate.high < HALF else "not separable from the surface"
     rates = {name: rival.value for name, rival in rivals.items() if rival.low > HALF and rival.value >= estimate.low}
     best = max(rates, key=rates.__getitem__, default=None)
-    return f"not told from {best}, which has {rates[best]:.2f}" if best else "detected"
+    return f"not separable from {best}, which has {rates[best]:.2f}" if best else "detected"
 
 
 def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:
-    """The weighted rate; its interval is widened by the remaining imbalance."""
+    """Return the weighted rate; its interval is widened by the remaining imbalance."""
     value = float(weights @ wins / weights.sum())
     totals = scores.resampler.replicate_totals(np.column_stack([weights * (wins - value), weights]))
     estimate = estimate_from_replicates("adjusted_rate", scores, value, safe_ratio(totals[:, 0], totals[:, 1]) + value)
@@ -100,33 +103,35 @@ def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack
 
 
 def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
-    """The difference with too few clusters on its smaller side, as a message; empty if every difference has enough."""
+    """Return a message on a difference with too few clusters on its smaller side; empty if none has too few."""
     for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.select(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
             return (
-                f"the surface decides too much: {name} favours the kept text in {kept} clusters and the changed one in "
-                f"{changed}, and {MIN_SIDE} of each are needed"
+                f"the surface is too one-sided: {name} favours the kept text in {kept} clusters and the changed text "
+                f"in {changed}, but should favour each in at least {MIN_SIDE}"
             )
     return ""
 
 
 def imbalance_message(surface_differences: Floats, weights: Floats) -> str:
-    """The difference that no weights balance, as a message; empty if all are balanced or there are no weights."""
+    """Return a message on a difference that the weights do not balance; empty if all are balanced or there are no
+    weights.
+    """
     left = weighted_imbalance(surface_differences, weights)
     worst = int(np.argmax(np.nan_to_num(left)))
     if not left[worst] > UNBALANCED:
         return ""
     return (
-        f"the surface decides too much: no weights balance {SURFACE_DIFFERENCES[worst]} (what is left is "
-        f"{left[worst]:.2f} of its size, and should be at most {UNBALANCED:g})"
+        f"the surface is too one-sided: no weights balance {SURFACE_DIFFERENCES[worst]} (the remaining imbalance is "
+        f"{left[worst]:.2f} of its size, but should be at most {UNBALANCED:g})"
     )
 
 
 def rates_by_stratum(
     scores: MarginScores, wins: Floats, surface_differences: Floats, weights: Floats
 ) -> Iterator[Stratum]:
-    """The rate of each stratum that has triplets."""
+    """Yield the rate of each stratum that has triplets."""
     sides = np.sign(surface_differences[:, EDIT_DISTANCE_COLUMN])
     for side, name in STRATA.items():
         chosen = np.flatnonzero(sides == side)

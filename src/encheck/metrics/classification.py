@@ -1,8 +1,7 @@
-"""Accuracy of classifications: paraphrase or not by a threshold, and downstream tasks by a linear classifier.
+"""Accuracy of classifications: paraphrases by a threshold, and downstream tasks by a linear classifier.
 
-A threshold is never chosen on the pairs it is measured on (RISE, COLING 2022).
-
-As in that paper, there are two thresholds: accuracy uses the one with the best accuracy, F1 the one with the best F1.
+A threshold is never chosen on the pairs that it is measured on. There are two thresholds, as in RISE (COLING 2022):
+accuracy uses the threshold with the best accuracy, and F1 the threshold with the best F1.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ THRESHOLD = "its threshold is of a whole set"
 def predict_labels(
     scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1_objective
 ) -> ThresholdPredictions:
-    """Predictions of the measured pairs at the threshold that is best on the validation part, else on other folds."""
+    """Return predictions of the measured pairs at the best threshold of the validation part, or of other folds."""
     if len(measured) < len(scores.items):
         validation = np.flatnonzero([split in VALIDATION for split in scores.splits])
         if has_both_labels(scores.labels[validation]):
@@ -46,20 +45,21 @@ def predict_labels(
 
 @metric(label="accuracy", whole=THRESHOLD)
 def accuracy(scores: PairScores) -> Estimate:
-    """Share of right predictions on the test part, at the threshold of the best accuracy on validation."""
+    """Return the share of right predictions on the test part, at the validation part's most accurate threshold."""
     return _estimate_on_test_part("accuracy", scores, thresholds.accuracy_objective)
 
 
 @metric(label="F1", whole=THRESHOLD)
 def f1(scores: PairScores) -> Estimate:
-    """F1 of the paraphrases on the test part, at the threshold of the best F1 on validation."""
+    """Return the F1 of the paraphrases on the test part, at the validation part's threshold with the best F1."""
     return _estimate_on_test_part("f1", scores, thresholds.f1_objective)
 
 
 def head_figures(scores: PairScores) -> list[Estimate]:
-    """Accuracy and F1 of a trained head's own prediction, its argmax ("Predicate-Argument Based Bi-Encoder ...").
+    """Return accuracy and F1 of a trained head's own prediction, its argmax ("Predicate-Argument Based Bi-Encoder
+    ...").
 
-    Empty for a model without a head of two classes. No threshold is chosen.
+    The list is empty for a model without a head of two classes. No threshold is chosen.
     """
     if scores.head_threshold is None:
         return []
@@ -95,7 +95,7 @@ def _estimate_of_predictions(
 
 
 def _objective_by_replicate(objective: Objective, counts: Floats) -> Floats:
-    """The objective, replicate by replicate: hits, alarms, positives, negatives in columns."""
+    """Return the objective of each replicate. The columns of `counts` are hits, alarms, positives and negatives."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = objective(counts[:, 0], counts[:, 1], counts[:, 2], counts[:, 3])  # type: ignore[arg-type]
     return result
@@ -103,11 +103,11 @@ def _objective_by_replicate(objective: Objective, counts: Floats) -> Floats:
 
 @metric(values=near_scores, kind="rate", label="accuracy")
 def task_accuracy(scores: ClassifiedScores) -> Estimate:
-    """Share of the measured texts that are classified correctly.
+    """Return the share of the measured texts that are classified correctly.
 
-    The interval resamples the measured texts, with the classifiers fixed. With folds it is the share of all texts; the
-    toolkit takes the mean of the folds' shares, which differs by less than a hundredth of a point. The params describe
-    the classifiers, and count the texts with a near-duplicate among the training texts.
+    The interval resamples the measured texts, with the classifiers fixed. With folds, the share is that of all texts.
+    The toolkit uses the mean of the folds' shares, which differs by less than a hundredth of a point. The params
+    describe the classifiers, and count the texts with a near-duplicate among the training texts.
     """
     estimate = estimate_share("task_accuracy", scores.resampler, scores.values)
     if scores.predictions is None:
@@ -123,7 +123,7 @@ def task_accuracy(scores: ClassifiedScores) -> Estimate:
 
 @metric(whole="it is of a part of the task")
 def new_texts_accuracy(scores: ClassifiedScores) -> Estimate:
-    """Accuracy on the texts without a near-duplicate among the training texts; NaN if there are none."""
+    """Return the accuracy on the texts without a near-duplicate among the training texts; NaN if there are none."""
     new = np.flatnonzero(~scores.has_near_duplicate)
     if not len(new):
         nothing, nan = "each text has a near-duplicate among the training texts", float("nan")

@@ -1,7 +1,8 @@
 """Spearman or Pearson correlation of scores with graded similarity.
 
-SemEval's STS tasks are reported in three ways: one correlation over all pairs ("all"), the mean of the sets' own
-("mean"), and that mean with each set weighted by its number of pairs ("weighted mean"). They differ by several points.
+Papers report SemEval's STS tasks in three ways: one correlation over all pairs ("all"), the mean of the correlations of
+the sets ("mean"), and that mean with each set weighted by its number of pairs ("weighted mean"). The three differ by
+several points.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
 def spearman_pseudo_values(table: CaseScores, scores: Floats) -> Floats:
-    """Each graded pair's pseudo-value of Spearman's correlation of `scores` with human scores; shape [n].
+    """Return each graded pair's pseudo-value of Spearman's correlation of `scores` with human scores; shape [n].
 
-    Their mean is the correlation, and the error of their mean is that of the correlation: each is the correlation plus
-    n times the pair's influence on it (the infinitesimal jackknife). If all scores are equal, the values are 0.
+    A pseudo-value is the correlation plus n times the pair's influence on the correlation (the infinitesimal
+    jackknife). So the mean of the values is the correlation, and the error of the mean is the error of the correlation.
+    If all scores are equal, the values are 0.
     """
     gold = np.array(table.gold, float)
     value = float(weighted_spearman(scores, gold, np.ones((1, len(scores)), np.float32))[0])
@@ -42,48 +44,48 @@ def spearman_pseudo_values(table: CaseScores, scores: Floats) -> Floats:
     reported="a correlation is of all pairs together: it decides with --for similarity",
 )  # fmt: skip
 def spearman(scores: PairScores) -> Estimate:
-    """Correlation of the ranks, ties with their mean rank. NaN if scores or gold do not vary."""
+    """Return the correlation of the ranks; ties have their mean rank. It is NaN if scores or gold do not vary."""
     return _correlation_of_all("spearman", scores, weighted_spearman)
 
 
 @metric(chance=0.0, label="Pearson", whole=WHOLE)
 def pearson(scores: PairScores) -> Estimate:
-    """Linear correlation; it depends on the shape of the score's scale, so it gives no verdict."""
+    """Return the linear correlation. It depends on the shape of the score's scale, so it gives no verdict."""
     return _correlation_of_all("pearson", scores, weighted_pearson)
 
 
 @metric(chance=0.0, label="mean Spearman", whole=WHOLE)
 def mean_spearman(scores: PairScores) -> Estimate:
-    """Unweighted mean of Spearman's correlations of the sets (a pair's split names its set)."""
+    """Return the unweighted mean of the sets' Spearman correlations. The split of a pair names its set."""
     return _mean_over_sets("mean_spearman", scores, weighted_spearman)
 
 
 @metric(chance=0.0, label="mean Pearson", whole=WHOLE)
 def mean_pearson(scores: PairScores) -> Estimate:
-    """Unweighted mean of Pearson's correlations of the sets."""
+    """Return the unweighted mean of the sets' Pearson correlations."""
     return _mean_over_sets("mean_pearson", scores, weighted_pearson)
 
 
 @metric(chance=0.0, label="weighted mean Spearman", whole=WHOLE)
 def weighted_mean_spearman(scores: PairScores) -> Estimate:
-    """Mean of Spearman's correlations of the sets, each weighted by its number of pairs: SentEval's "wmean"."""
+    """Return the mean of the sets' Spearman correlations, weighted by their numbers of pairs: SentEval's "wmean"."""
     return _mean_over_sets("weighted_mean_spearman", scores, weighted_spearman, by_size=True)
 
 
 @metric(chance=0.0, label="weighted mean Pearson", whole=WHOLE)
 def weighted_mean_pearson(scores: PairScores) -> Estimate:
-    """Mean of Pearson's correlations of the sets, each weighted by its number of pairs: SemEval's "weighted mean"."""
+    """Return the mean of the sets' Pearson correlations, weighted by numbers of pairs: SemEval's "weighted mean"."""
     return _mean_over_sets("weighted_mean_pearson", scores, weighted_pearson, by_size=True)
 
 
 def scores_by_set(scores: PairScores) -> dict[str, PairScores]:
-    """The scores of each set, in the order of their names."""
+    """Return the scores of each set, in the order of their names."""
     names = scores.splits
     return {name: scores.select(np.flatnonzero(names == name)) for name in sorted(set(names))}
 
 
 def figures_by_set(scores: PairScores) -> Iterator[Estimate]:
-    """Both correlations of each set, with its name after the metric's, if there are several."""
+    """Yield both correlations of each set, if there are several sets. The name of the set follows the metric's name."""
     result = scores_by_set(scores)
     for name, part in result.items() if len(result) > 1 else ():
         for estimate in (spearman(part), pearson(part)):
@@ -124,13 +126,13 @@ def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: C
 
 
 def centred_ranks(values: Floats) -> Floats:
-    """The mean rank of each value minus the mean of all ranks, shape [n]."""
+    """Return the mean rank of each value minus the mean of all ranks, shape [n]."""
     result: Floats = _centre_ranks(values, np.ones((1, len(values)), np.float32))[0]
     return result
 
 
 def _pearson_influence(first: Floats, second: Floats) -> Floats:
-    """The change of Pearson's correlation when each item is drawn once more: its influence function / n."""
+    """Return how much Pearson's correlation changes when an item is drawn once more: its influence function / n."""
     x, y = first - first.mean(), second - second.mean()
     both, one, other = (x * y).sum(), (x * x).sum(), (y * y).sum()
     root = np.sqrt(one * other)
@@ -140,7 +142,10 @@ def _pearson_influence(first: Floats, second: Floats) -> Floats:
 
 
 def _spearman_influence(first: Floats, second: Floats) -> Floats:
-    """As `_pearson_influence`, of centred ranks: a repeated item also moves the ranks of all items above it."""
+    """Return how much Spearman's correlation changes when an item is drawn once more, from centred ranks.
+
+    A repeated item also moves the ranks of all items above it.
+    """
     both, one, other = (first * second).sum(), (first * first).sum(), (second * second).sum()
     root = np.sqrt(one * other)
     moved = first * second + _weight_above(first, second) + _weight_above(second, first)
@@ -151,7 +156,7 @@ def _spearman_influence(first: Floats, second: Floats) -> Floats:
 
 
 def _weight_above(values: Floats, weights: Floats) -> Floats:
-    """The sum of the `weights` of all items above each, and half of those tied with it; shape [n]. They sum to 0."""
+    """Return for each item the sum of the `weights` above it, plus half of the weights tied with it; shape [n]."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
     sums = np.add.reduceat(weights[order], np.flatnonzero(is_new))
@@ -161,14 +166,16 @@ def _weight_above(values: Floats, weights: Floats) -> Floats:
 
 
 def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """Correlation of `first` and `second` [n] with each row of `weights` [replicates, n]; shape [replicates]."""
+    """Return the correlation of `first` and `second` [n] with each row of `weights` [replicates, n]; shape
+    [replicates].
+    """
     return _correlation(_centre_values(first, weights), _centre_values(second, weights), weights)
 
 
 def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """As `weighted_pearson`, of ranks: exactly those of a sample that holds item i `weights[i]` times.
+    """Return Spearman's correlation of `first` and `second` [n] in samples that hold item i `weights[r, i]` times.
 
-    So a bootstrap replicate equals scipy's result on that sample, including ties.
+    The shape is [replicates]. A bootstrap replicate equals scipy's result on its sample, including ties.
     """
     return _correlation(_centre_ranks(first, weights), _centre_ranks(second, weights), weights)
 
@@ -182,7 +189,7 @@ def _centre_values(values: Floats, weights: Weights) -> Floats:
 
 
 def _centre_ranks(values: Floats, weights: Weights) -> Floats:
-    """Mean rank of each item minus the mean of all ranks; shape [replicates, n]."""
+    """Return the mean rank of each item minus the mean of all ranks; shape [replicates, n]."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
     step = np.empty(len(values), np.intp)
@@ -194,7 +201,10 @@ def _centre_ranks(values: Floats, weights: Weights) -> Floats:
 
 
 def _correlation(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """NaN if one of the two does not vary; rounding residue of a constant does not count as variation."""
+    """Return the correlation of two centred arrays under each row of `weights`; NaN if one of the two does not vary.
+
+    Rounding residue of a constant does not count as variation.
+    """
     both = (first * second * weights).sum(axis=1)
     squares = [(side * side * weights).sum(axis=1) for side in (first, second)]
     varies = np.minimum(*squares) > 1e-18 * weights.sum(axis=1)

@@ -1,8 +1,8 @@
-"""Rates on crossed groups: two sources compete for two texts, each of which is right for one of them.
+"""Rates on crossed groups. A group has two sources and two texts; each text is right for one of the sources.
 
-If the sources look alike, a scorer that goes by the surface alone, without noise, wins one side of a group and loses
-the other. With noise, the mean of both is one half only if the surfaces differ equally. So the adjusted rate of all
-sides decides whether meaning is detected.
+If the sources look alike, a scorer that uses only the surface, without noise, wins one side of a group and loses the
+other. With noise, the mean of both sides is one half only if the surfaces differ equally. So the adjusted rate of all
+sides decides whether the model detects meaning.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 def _both_sides_won(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    """The product of the two sides' results of each group, shape [groups]."""
+    """Return the product of the two sides' results of each group, shape [groups]."""
     worths = wins(table, scale, epsilon=epsilon)
     result: Floats = (
         np.array([worths[rows] for rows in table.chain_rows]).reshape(len(table.chain_rows), -1).prod(axis=1)
@@ -42,15 +42,15 @@ def _both_sides_won(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) ->
 
 @metric(values=wins, kind="rate", chance=0.5, label="share won, mean of both directions", sides=True)
 def directions_mean(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Mean over groups of the share of their two sides that is won; a tie counts as one half."""
+    """Return the mean over groups of the share of their two sides that the model wins; a tie counts as one half."""
     return _share_of_groups("directions_mean", scores, margin_wins(scores.margins, epsilon).mean(axis=1), epsilon)
 
 
 @metric(values=_both_sides_won, kind="rate", chance=0.25, label="share won in both directions", unit="chain")
 def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of groups whose sides are both won; a tie counts as half a side.
+    """Return the share of groups in which the model wins both sides; a tie counts as half a side.
 
-    The params say whether meaning is detected, a weaker statement: see `adjusted.meaning_in_words`.
+    The params say whether the model detects meaning, which is a weaker statement: see `adjusted.meaning_in_words`.
     """
     result = _share_of_groups("both_directions", scores, margin_wins(scores.margins, epsilon).prod(axis=1), epsilon)
     adjusted = adjusted_rate(_sides_with_unbalanced_scorers(scores), epsilon=epsilon)
@@ -60,7 +60,7 @@ def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 def _sides_with_unbalanced_scorers(scores: CrossedScores) -> MarginScores:
-    """The sides as triplets, with those of the rivals whose features the adjusted rate does not balance."""
+    """Return the sides as triplets, with the scores of the rivals whose features the adjusted rate does not balance."""
     return replace(
         scores.sides, surface={name: one.sides for name, one in scores.surface.items() if name in UNBALANCED_SCORERS}
     )
@@ -68,7 +68,7 @@ def _sides_with_unbalanced_scorers(scores: CrossedScores) -> MarginScores:
 
 @metric(chance=0.5, label="share won in the worse direction", whole="which direction is worse is known of all items")
 def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """The smaller of the two directions' rates; the params name the direction."""
+    """Return the smaller of the two directions' rates. The params name that direction."""
     worths = margin_wins(scores.margins, epsilon)
     rates = worths.mean(axis=0)
     totals = scores.resampler.replicate_totals(np.column_stack([worths, np.ones(len(worths))]))
@@ -81,21 +81,22 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     chance=0.5, label="share of groups whose margins add up to more than 0", reported="the gate weighs both directions"
 )
 def interaction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of groups whose margins of both sides add up to more than `epsilon`; a tie counts as one half.
+    """Return the share of groups whose two margins add up to more than `epsilon`; a tie counts as one half.
 
-    A constant that a text adds to all its similarities cancels there, since it is near on one side, far on the other.
+    A constant that a text adds to all its similarities cancels out, since the text is near on one side and far on the
+    other.
     """
     return _share_of_groups("interaction", scores, margin_wins(scores.margins.sum(axis=1), epsilon), epsilon)
 
 
 @with_surface_figures
 def direction_rate(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Estimate:
-    """The rate of the first or the second sides; see `Crossed` for which side is the first."""
+    """Return the rate of the first or the second sides; see `Crossed` for which side is the first."""
     return _share_of_groups(f"direction_{side}", scores, margin_wins(scores.margins, epsilon)[:, side - 1], epsilon)
 
 
 def crossed_figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
-    """The figures reported with the share of groups won in both directions."""
+    """Yield the figures that are reported with the share of groups won in both directions."""
     yield directions_mean(scores, epsilon=epsilon)
     yield adjusted_rate(_sides_with_unbalanced_scorers(scores), epsilon=epsilon)
     yield worse_direction(scores, epsilon=epsilon)

@@ -1,4 +1,4 @@
-"""Figures of the checks on retrieval, health and contracts."""
+"""Metrics of the checks on retrieval, health and contracts."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ CONTRACT = "it holds, or it blocks"
 
 
 def _room_of_pairs(table: CaseScores, scale: Scale) -> Floats:
-    """The distance of each random pair from identical text, in units of the score of identical text (1 for a cosine).
+    """Return how far each random pair's score is below that of identical text, in units of that score (1 for a cosine).
 
-    If random pairs score further from 0, their mean is the unit, so that a logit's room is between 0 and 2. A distance
-    always has that unit, so its room is always 1.
+    If the mean of random pairs is further from 0, this mean is the unit, so a logit's room is between 0 and 2. For a
+    distance the mean is always the unit, so its room is always 1.
     """
     unit = max(abs(scale.identity), abs(scale.reference)) or float("nan")
     return np.asarray((scale.identity - table.near) / unit)
 
 
 def _negative_deviations(table: CaseScores, scale: Scale) -> Floats:
-    """The negative distance of each random pair from the mean of all, on the calibrated scale."""
+    """Return the negative distance of each random pair from the mean of all random pairs, on the calibrated scale."""
     return -np.abs(table.near - scale.reference) / scale.unit
 
 
 def _evenness_of_texts(table: CaseScores, _scale: Scale) -> Floats:
-    """The closeness of each text's number of answers to the mean number; their mean is the evenness."""
+    """Return how close each text's number of answers is to the mean number. The mean over texts is the evenness."""
     return _evenness(table.near)
 
 
@@ -56,16 +56,16 @@ def _end_is_seen(table: CaseScores, scale: Scale) -> Floats:
 
 
 def _differs_from_identical(values: Floats, scale: Scale) -> Floats:
-    """1 if a text and the same text without its end do not score as identical."""
+    """Return 1 if a text and the same text without its end do not score as identical."""
     with np.errstate(invalid="ignore"):
         return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
 
 
 @metric(values=_own_text_is_nearest, kind="rate", label="share won")
 def recall_at_1(scores: MarginScores) -> Estimate:
-    """Share of queries whose own text is nearer than every other one.
+    """Return the share of queries to which their own text is nearer than every other text.
 
-    A tie counts as not found, since chance finds next to nothing here.
+    A tie counts as not found, since a model that guesses finds next to nothing here.
     """
     finds = (scores.margins > 0).astype(float)
     return estimate_share("recall_at_1", scores.resampler, finds)
@@ -73,13 +73,13 @@ def recall_at_1(scores: MarginScores) -> Estimate:
 
 @metric(values=_room_of_pairs, delta=0.1, label="room")
 def room(scores: PairScores) -> Estimate:
-    """The score of identical text minus the mean similarity of random pairs, on the scorer's own scale."""
+    """Return the score of identical text minus the mean similarity of random pairs, on the scorer's own scale."""
     return _mean_estimate("room", scores, scores.scale.identity - scores.values)
 
 
 @metric(values=_negative_deviations, delta=0.05, label="unsteadiness, negative", references=no_references)
 def steadiness(scores: PairScores) -> Estimate:
-    """1 minus the standard deviation of random pairs on the calibrated scale: wide noise hides near texts."""
+    """Return 1 minus the standard deviation of random pairs on the calibrated scale. Wide noise hides near texts."""
     values = scores.scale.calibrate(scores.values)
     columns = np.column_stack([values, values**2, np.ones_like(values)])
     first, second, n = scores.resampler.replicate_totals(columns).T
@@ -93,13 +93,13 @@ OF_THE_SPACE = (room, steadiness)  # describe a model's own vector space, which 
 
 @metric(values=_evenness_of_texts, delta=0.05, label="evenness")
 def evenness(scores: PairScores) -> Estimate:
-    """1 less the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2): 1 if no text is a hub."""
+    """Return 1 minus the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2); 1 without hubs."""
     return _mean_estimate("evenness", scores, _evenness(scores.values))
 
 
 @with_surface_figures
 def hubness(scores: PairScores) -> Estimate:
-    """Skewness of the k-occurrence (Radovanovic et al. 2010, equation 1): 0 if no text is in too many answers."""
+    """Return the skewness of the k-occurrence (Radovanovic et al. 2010, equation 1); 0 without hubs."""
     centred = scores.values - scores.values.mean()
     table = np.column_stack([np.ones_like(centred), centred, centred**2, centred**3])
     value = _skewness(table.sum(axis=0, keepdims=True))[0]
@@ -117,13 +117,16 @@ def _skewness(t: Floats) -> Floats:
 
 
 def antihub_share(scores: PairScores) -> Estimate:
-    """Share of texts outside the ten nearest of every query (antihubs, Radovanovic et al. 2010, section 5)."""
+    """Return the share of texts outside every query's ten nearest (antihubs, Radovanovic et al. 2010, section 5)."""
     return _mean_estimate("unseen", scores, (scores.values == 0).astype(float))
 
 
 @metric(values=near_scores, kind="rate", label="share kept", reported=CONTRACT, surface=())
 def contract_kept(scores: RepeatedScores) -> Estimate:
-    """Share of the items where the contract holds. It has no interval, since a contract allows no exception."""
+    """Return the share of the items for which the contract holds.
+
+    It has no interval, since a contract allows no exception.
+    """
     return _contract_share(
         "contract_kept", scores, scores.values, _cause_of_changed_answers(scores.values, scores.repeated)
     )
@@ -131,7 +134,7 @@ def contract_kept(scores: RepeatedScores) -> Estimate:
 
 @metric(values=_end_is_seen, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
-    """Share of texts that score differently without their last words."""
+    """Return the share of texts whose score changes when their last words are cut."""
     seen = _differs_from_identical(scores.values, scores.scale)
     unseen = int((seen == 0).sum())
     return _contract_share(
@@ -140,18 +143,20 @@ def ends_seen(scores: PairScores) -> Estimate:
 
 
 def _cause_of_changed_answers(values: Floats, repeated: Floats | None) -> str:
-    """The cause of a changing answer: chance if one batch gives two answers, else the other texts in the batch."""
+    """Return why an answer changes: by chance if one batch gives two answers, otherwise by the other texts in the
+    batch.
+    """
     changed = f"{int((values < 1).sum())} of {len(values)} texts get another answer"
     if repeated is not None and (repeated < 1).any():
-        return f"{changed} the second time, in the same batch too: chance plays a part, as with dropout left on"
+        return f"{changed} the second time, even in the same batch: the model is not deterministic (is dropout on?)"
     return (
-        f"{changed} in a batch with other texts, and the same one when that batch is repeated: the model reads padding "
-        "(its tokenizer may pad on the left), or quantization is dynamic"
+        f"{changed} in a batch with other texts, but the same one when that batch is repeated: padding affects the "
+        "model (its tokenizer may pad on the left), or quantization is dynamic"
     )
 
 
 def _contract_share(metric: str, scores: PairScores, held: Floats, cause: str) -> Estimate:
-    """The share and, if it is below 1, the cause."""
+    """Return the share of items, and the cause if the share is below 1."""
     value = float(held.mean())
     params = {"cause": cause} if value < 1 else {}
     return Estimate(metric, value, value, value, len(held), scores.resampler.clusters, params=params)

@@ -1,4 +1,4 @@
-"""The definition of a metric: its value per item, its aggregate with interval, its chance, the loss that matters."""
+"""Define a metric: its value per item, its aggregate with interval, its chance, and the loss that matters to a gate."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ CALIBRATED = "_calibrated"
 
 @dataclass(frozen=True)
 class Metric(Generic[P]):
-    """One metric. Calling it with scores gives its `estimate`, for the model and for the surface scorers.
+    """A metric; larger values are better. Call it with scores to estimate it for the model and for the surface scorers.
 
-    Larger is better. `values(table, scale)` gives each item's value, shape [n], on the calibrated scale unless it is a
-    rate; None for a metric of a whole set, with the reason in `whole`. `contrast` turns values into contributions to a
-    figure of all items, such as a difference between labels or a correlation. Values of `unit` "chain" have one entry
-    per chain; with `sides`, one per surface direction of each crossed group. `reported` is the reason why a gate never
-    uses the metric although every item has a value. `delta` is the loss that matters to a gate, if it differs from the
-    rule's for its kind. `references(table)` is the number of times that the calibration's reference counts in the
-    numerator of the mean value; None for a metric without a calibrated scale.
+    `values(table, scale)` returns each item's value, shape [n], on the calibrated scale unless the metric is a rate.
+    It is None for a metric of a whole set; `whole` then has the reason. `contrast` turns values into contributions to a
+    figure of all items, such as a difference between labels or a correlation. If `unit` is "chain", there is one value
+    per chain. With `sides`, there is one per surface direction of each crossed group. `reported` is the reason why a
+    gate never uses the metric although every item has a value. `delta` is the loss that matters to a gate, if it is not
+    the default of the metric's kind. `references(table)` is the number of times that the calibration's reference counts
+    in the numerator of the mean value; None for a metric without a calibrated scale.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Metric(Generic[P]):
     sides: bool = False
 
     def __call__(self, scores: Any, /, *args: P.args, **options: P.kwargs) -> Estimate:
-        """The aggregate over these scores, with its 95% interval."""
+        """Return the aggregate over these scores, with its 95% interval."""
         return self.estimate(scores, *args, **options)
 
     @property
@@ -68,24 +68,26 @@ class Metric(Generic[P]):
 
     @property
     def why_reported(self) -> str:
-        """The reason why a gate never uses this metric; empty if it may."""
+        """The reason why a gate never uses the metric; empty if a gate may use it."""
         return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
     def item_values(self, table: CaseScores, scale: Scale) -> Floats:
-        """Each item's value; shape [n], or [chains] for the unit "chain". Not for metrics of a whole set."""
+        """Return each item's value, shape [n], or each chain's. A metric of a whole set has no item values."""
         assert self.values is not None
         result = self.values(table, scale)
         return result if self.contrast is None else self.contrast(table, result)
 
     def value_rows(self, table: CaseScores) -> CaseScores:
-        """The table with a row for each entry of `values`; a chain has the row of its first member."""
+        """Return the table with one row for each entry of `values`. For a chain, it is the row of its first member."""
         return table if self.unit == "item" else table.select(np.array([rows[0] for rows in table.chain_rows], np.intp))
 
 
 def with_surface_figures(
     function: Callable[Concatenate[Any, P], Estimate], *, surface: Sequence[str] | None = None
 ) -> Callable[Concatenate[Any, P], Estimate]:
-    """Compute a figure for the model's scores and for those of each surface scorer (or only those in `surface`)."""
+    """Make a function compute its figure for the model's scores and for those of the surface scorers in `surface`, or
+    of all.
+    """
 
     @wraps(function)
     def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
@@ -98,7 +100,7 @@ def with_surface_figures(
 
 
 def on_calibrated_scale(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A function of scores, applied on the scale where 0 is a random pair and 1 is identical text."""
+    """Make a function of scores use the scale on which 0 is a random pair and 1 is identical text."""
 
     @wraps(function)
     def on_the_scale(scores: Any, /, *args: P.args, **options: P.kwargs) -> R:
@@ -110,9 +112,9 @@ def on_calibrated_scale(function: Callable[Concatenate[Any, P], R]) -> Callable[
 def metric(
     *, surface: Sequence[str] | None = None, **declared: Any
 ) -> Callable[[Callable[Concatenate[Any, P], Estimate]], Metric[P]]:
-    """Make a `Metric` from a function that estimates it; the metric has the function's name.
+    """Return a decorator that makes a `Metric` from a function that estimates it. The metric has the function's name.
 
-    The estimate includes those of the surface scorers, or only of those in `surface`.
+    The estimate includes the estimates of the surface scorers in `surface`, by default of all.
     """
 
     def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
@@ -126,9 +128,9 @@ def metric(
 def estimate_from_replicates(
     name: str, scores: Any, value: float, replicates: Floats, *, among: NDArray[np.bool_] | None = None, **more: Any
 ) -> Estimate:
-    """The estimate of a figure over these scores, with the interval of the replicates, shape [replicates].
+    """Return the estimate of a figure over these scores, with the interval of the replicates, shape [replicates].
 
-    `among` marks the items that it is based on, shape [n]; default: all.
+    `among`, shape [n], marks the items that the figure is based on. Default: all items.
     """
     low, high = percentile_interval(replicates)
     draws = scores.resampler if among is None else scores.resampler.select(np.flatnonzero(among))
@@ -137,8 +139,10 @@ def estimate_from_replicates(
 
 
 def estimate_share(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
-    """The estimate of a mean of values from 0 to 1, shape [n], of the items of `draws`. The interval accounts for what
-    items share. If no interval is reliable, it is 0 to 1, and the params have the reason.
+    """Return the estimate of a mean of values from 0 to 1, shape [n], over the items of `draws`.
+
+    The interval accounts for what items share. If no interval is reliable, it is 0 to 1, and the params have the
+    reason.
     """
     low, high = (float(end[0]) for end in draws.share_interval(values))
     estimate = Estimate(name, float(values.mean()), low, high, len(values), draws.clusters, **more)
@@ -146,13 +150,13 @@ def estimate_share(name: str, draws: Resampler, values: Floats, **more: Any) -> 
 
 
 def _withhold_unreliable_interval(estimate: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
-    """The estimate with these ends and the reason, if its items share too much for a reliable interval."""
+    """Return the estimate with these ends, or 0 to 1 and the reason if its items share too much for an interval."""
     why = draws.sharing.why_no_interval
     return replace(estimate, low=low, high=high, params={**estimate.params, "withheld": why}) if why else estimate
 
 
 def widen_near_0_and_1(estimate: Estimate) -> Estimate:
-    """The estimate of a share; near 0 or 1, its interval is no narrower than Clopper-Pearson's."""
+    """Return the estimate of a share; near 0 or 1, its interval is no narrower than Clopper-Pearson's."""
     low, high = widen_share_interval(
         estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters
     )
@@ -160,17 +164,17 @@ def widen_near_0_and_1(estimate: Estimate) -> Estimate:
 
 
 def near_scores(table: CaseScores, _scale: Scale) -> Floats:
-    """The recorded values, for a metric whose items have one value each on the scorer's own scale."""
+    """Return the near scores, for a metric whose items have one value each on the scorer's own scale."""
     return table.near
 
 
 def no_references(_table: CaseScores) -> float:
-    """0, for a metric on the calibrated scale whose values have no reference in their numerator."""
+    """Return 0, for a metric on the calibrated scale whose numerator does not contain the reference."""
     return 0.0
 
 
 def safe_ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The ratio element by element; NaN if the denominator is 0."""
+    """Return the ratio element by element; NaN if the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = numerator / denominator
     return result

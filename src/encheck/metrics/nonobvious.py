@@ -42,7 +42,10 @@ DEGENERATE = 0.95
 
 @dataclass(frozen=True)
 class PredictedPairs:
-    """Measured pairs: scores, difficulty cells, splits, and predictions (1, 0, or the chance of 1); shape [n] each."""
+    """Measured pairs with their predictions.
+
+    `difficulty` has the cells of the pairs. `predicted`, shape [n], is 1, 0, or the probability of 1.
+    """
 
     scores: PairScores
     difficulty: Difficulty
@@ -63,15 +66,16 @@ class PredictedPairs:
         return once, self.resampler.replicate_totals_of_columns(_prediction_columns(self))
 
     def in_cells(self, *cells: int) -> NDArray[np.bool_]:
-        """Which pairs are in these cells, shape [n]."""
+        """Return a mask of the pairs in these cells, shape [n]."""
         return np.isin(self.difficulty.cells, cells)
 
 
 def predict_test_part(scores: PairScores, *, scope: Scope = "split") -> PredictedPairs:
-    """The test part of the scores with its difficulty, and predictions at a threshold that was not chosen on it.
+    """Return the test part of the scores with its difficulty, and with predictions at a threshold chosen on other
+    pairs.
 
-    The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
-    without a Pn or an Nn pair.
+    The threshold has the best F1 on the validation part, or else on the other folds of ten. Raise NothingToMeasure if
+    the test part has no Pn or no Nn pair.
     """
     found, measured = scores.classify_difficulty(scope), test_positions(scores.splits)
     part = found.select(measured)
@@ -115,7 +119,7 @@ def _predict_pairs(scores: PairScores, part: Difficulty, measured: NDArray[np.in
 
 @metric(chance=0.5, label="AUC of non-obvious pairs", whole="an AUC rises with damage")
 def auc_n(cases: PredictedPairs) -> Estimate:
-    """P(a Pn pair scores above an Nn pair of its split), with ties as one half; chance is 0.5, 1-JSD gets 0.
+    """Return P(a Pn pair scores above an Nn pair of its split), with ties as one half. Chance is 0.5, and 1-JSD gets 0.
 
     The params have the number of pairs in each cell, and the medians.
     """
@@ -138,9 +142,9 @@ def auc_n(cases: PredictedPairs) -> Estimate:
 
 
 def _nonobvious_wins(cases: PredictedPairs, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """The number of (Pn, Nn) combinations that the Pn pair wins, and of all: in the sample, then in each replicate.
+    """Return the number of (Pn, Nn) combinations that the Pn pair wins, and the number of all combinations.
 
-    Only pairs of one split, which `is_in` selects.
+    Each is counted in the sample and in each replicate. Only pairs of one split, which `is_in` selects, are combined.
     """
     up, down = (is_in & (cases.difficulty.cells == cell) for cell in (PN, NN))
     if not up.any() or not down.any():
@@ -155,7 +159,7 @@ def _nonobvious_wins(cases: PredictedPairs, is_in: NDArray[np.bool_]) -> tuple[F
 
 @with_surface_figures
 def auc_divergence(cases: PredictedPairs) -> Estimate:
-    """P(a positive pair has a lower divergence than a negative one): near 0.5, "obvious" is meaningless."""
+    """Return P(a positive pair has a lower divergence than a negative one). Near 0.5, "obvious" is meaningless."""
     result = auc_with_replicates(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
     return with_rarer_label_clusters(estimate_from_replicates("auc_divergence", cases.scores, *result), cases.scores)
 
@@ -179,7 +183,7 @@ RULES: dict[str, tuple[tuple[int, ...], Rule]] = {
 
 
 def _rate_by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
-    """The figure of the predictions in these cells, for each row of `Cases.cell_sums`."""
+    """Return the figure of the predictions in these cells, for each row of `Cases.cell_sums`."""
     positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
     columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
     tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
@@ -203,9 +207,9 @@ def _rate_by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
 
 @with_surface_figures
 def threshold_figure(cases: PredictedPairs, *, name: str) -> Estimate:
-    """One of RULES: rates are Table 6's TPR and TNR, F1 is that of the positive class on obvious, non-obvious or all.
+    """Return a figure of RULES at the threshold, which is the same in every replicate.
 
-    The threshold is the same in every replicate.
+    Rates are TPR and TNR as in Table 6. F1 is the F1 of the positive class on obvious, non-obvious or all pairs.
     """
     cells, rule = RULES[name]
     once, replicates = (_rate_by_rule(rule, table, cells) for table in cases.cell_sums)
@@ -217,7 +221,7 @@ def threshold_figure(cases: PredictedPairs, *, name: str) -> Estimate:
 
 @with_surface_figures
 def f1_gap(cases: PredictedPairs) -> Estimate:
-    """F1_o - F1_n: what a model loses where overlap misleads."""
+    """Return F1_o - F1_n, which is what a model loses where word overlap misleads."""
     once, replicates = (
         _rate_by_rule("f1", table, OBVIOUS) - _rate_by_rule("f1", table, NON_OBVIOUS) for table in cases.cell_sums
     )
@@ -225,16 +229,16 @@ def f1_gap(cases: PredictedPairs) -> Estimate:
 
 
 def _prediction_columns(cases: PredictedPairs) -> Iterator[Floats]:
-    """Po+, Pn+, No+, Nn+, then the same with -: the weight of each prediction in its cell; shape [n] each."""
+    """Yield the weight of each prediction in its cell: Po+, Pn+, No+, Nn+, then the same with -; shape [n] each."""
     for weight in (cases.predicted, 1 - cases.predicted):
         for cell in range(len(CELLS)):
             yield np.where(cases.difficulty.cells == cell, weight, 0.0)
 
 
 def nonobvious_figures(cases: PredictedPairs) -> Iterator[Estimate]:
-    """All figures of Tables 6 to 8 that the cells allow, those of constant predictions, and the AUC of the split.
+    """Yield all figures of Tables 6 to 8, those of constant predictions, and the AUC of the split.
 
-    A figure that rests on an empty cell is left out.
+    A figure that needs a pair of an empty cell is left out.
     """
     counts = cases.difficulty.counts
     there = {i for i, name in enumerate(CELLS) if counts[name]}
@@ -250,7 +254,7 @@ def nonobvious_figures(cases: PredictedPairs) -> Iterator[Estimate]:
 
 
 def trivial_prediction_f1_n(cases: PredictedPairs) -> Iterator[Estimate]:
-    """F1_n of always-positive, always-negative and coin-tossing predictions (Table 6's random, in expectation)."""
+    """Yield F1_n of always-positive, always-negative and coin-tossing predictions (in expectation Table 6's random)."""
     for name, chance in CONSTANT_PREDICTIONS.items():
         constant = replace(cases, predicted=np.broadcast_to(chance, len(cases.predicted)), surface={}, params={})
         yield replace(threshold_figure(constant, name="f1_n"), metric=f"f1_n_{name}")
@@ -258,10 +262,10 @@ def trivial_prediction_f1_n(cases: PredictedPairs) -> Iterator[Estimate]:
 
 @with_surface_figures
 def mean_average_precision(cases: PredictedPairs) -> Estimate:
-    """MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 computes it.
+    """Return the MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 computes it.
 
-    For each question, the mean precision at the relevant candidates among the first ten; 0 for a question without one.
-    Equal scores stay in the data's order.
+    The average precision of a question is the mean precision at the relevant candidates among the first ten, or 0
+    without a relevant candidate. Candidates with equal scores stay in the data's order.
     """
     result = group_by_question(cases.scores)
     values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in result])
@@ -271,7 +275,7 @@ def mean_average_precision(cases: PredictedPairs) -> Estimate:
 
 
 def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
-    """Mean precision at the relevant candidates among the `depth` best; 0 without one.
+    """Return the mean precision at the relevant candidates among the `depth` best; 0 if none is relevant.
 
     >>> average_precision(np.array([0.9, 0.8, 0.7]), np.array([1, 0, 1]))
     0.8333333333333333
@@ -282,7 +286,7 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 
 
 def group_by_question(scores: PairScores) -> list[NDArray[np.intp]]:
-    """Positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order."""
+    """Return the positions of each question's candidates, in data order, if keys are "question id/candidate id"."""
     result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):
         if (question := question_id(key)) is not None:

@@ -36,12 +36,12 @@ ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 
 
 def wins(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    """1 if the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
+    """Return 1 if the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
     return margin_wins(calibrated_margins(table, scale) if epsilon else table.margins(scale), epsilon)
 
 
 def margin_wins(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
-    """The win of each margin: 1 above `epsilon`, 1/2 for a tie (equal to it), 0 below; the two are broadcast.
+    """Return 1 for a margin above `epsilon`, 1/2 for a margin equal to it (a tie), 0 below. The two are broadcast.
 
     A margin of a scorer without a scale (NaN) is a tie.
 
@@ -53,20 +53,21 @@ def margin_wins(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
 
 
 def calibrated_similarities(table: CaseScores, scale: Scale) -> Floats:
-    """The calibrated similarity of each pair."""
+    """Return the calibrated similarity of each pair."""
     return np.asarray(scale.calibrate(table.near))
 
 
 def calibrated_margins(table: CaseScores, scale: Scale) -> Floats:
-    """The calibrated margin of each item: the similarity of the near text minus that of the far one."""
+    """Return each item's similarity of the near text minus that of the far text, on the calibrated scale."""
     return np.asarray(scale.calibrate_margins(table.margins(scale)))
 
 
 def label_gap_contributions(table: CaseScores, similarities: Floats) -> Floats:
-    """Each item's contribution to the gap between label 1 and label 0; shape [n].
+    """Return each item's contribution to the gap between label 1 and label 0; shape [n].
 
-    The mean is the difference of the labels' means, and the spread gives its error: each item's distance from the mean
-    of its label, weighted n / n1 or -n / n0 (the influence function). A common shift of all similarities cancels.
+    The mean of the contributions is the difference of the labels' means, and their spread gives its error. A
+    contribution contains the item's distance from the mean of its label, weighted n / n1 or -n / n0 (the influence
+    function). A common shift of all similarities cancels out.
     """
     positive = np.array([label == 1 for label in table.labels], bool)
     weighted, gap = np.zeros(len(positive)), 0.0
@@ -79,32 +80,33 @@ def label_gap_contributions(table: CaseScores, similarities: Floats) -> Floats:
 
 
 def references_in_label_gap(table: CaseScores) -> float:
-    """0 with both labels, since the reference is subtracted from both means; 1 or -1 with one label alone."""
+    """Return 0 if both labels occur, since the reference cancels out, otherwise 1 or -1 for the only label."""
     return sum({1.0 if label == 1 else -1.0 for label in table.labels})
 
 
 def mean_where(scores: PairScores, values: NDArray[Any], chosen: NDArray[np.bool_]) -> tuple[float, Floats]:
-    """The mean over the chosen items of `values` [n], and that of each replicate, shape [replicates]."""
+    """Return the mean of `values` [n] over the chosen items, in the sample and in each replicate [replicates]."""
     totals = scores.resampler.replicate_totals_of_columns(_masked_columns(values, chosen))
     return float(values[chosen].mean()), safe_ratio(totals[:, 0], totals[:, 1])
 
 
 def _masked_columns(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Iterator[Floats]:
-    """The values with 0 for items that are not chosen, then the mask of chosen items; shape [n] each."""
+    """Yield the values with 0 for items that are not chosen, then the mask of chosen items; shape [n] each."""
     yield np.where(chosen, values, 0.0)
     yield chosen.astype(float)
 
 
 def with_rarer_label_clusters(estimate: Estimate, scores: PairScores) -> Estimate:
-    """The estimate, with the clusters of the label that has fewer: two positives are weak evidence, however many
-    negatives they are compared with.
+    """Return the estimate with the number of clusters of the label that has fewer.
+
+    Two positives are weak evidence, however many negatives they are compared with.
     """
     return replace(estimate, clusters=scores.clusters_of(0, 1))
 
 
 @metric(values=calibrated_similarities, label="calibrated similarity", reported="a mean similarity rises with damage")
 def mean_similarity(scores: PairScores) -> Estimate:
-    """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
+    """Return the mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
     return estimate_from_replicates(
         "mean_similarity", scores, *mean_where(scores, scores.values, np.ones(len(scores.values), bool))
     )
@@ -112,22 +114,22 @@ def mean_similarity(scores: PairScores) -> Estimate:
 
 @with_surface_figures
 def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
-    """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
+    """Return the mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
     is_it = scores.labels == label
     result = mean_where(scores, scores.values, is_it)
     return estimate_from_replicates("mean_similarity", scores, *result, among=is_it, params={"label": label})
 
 
 def means_by_label(scores: PairScores) -> Iterator[Estimate]:
-    """The means of both labels."""
+    """Yield the means of both labels."""
     return (mean_of_label(scores, label=label) for label in (1, 0))
 
 
 @with_surface_figures
 def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate:
-    """Share of the pairs with this label whose similarity is `threshold` or more.
+    """Return the share of the pairs with this label whose similarity is at least `threshold`.
 
-    For label 1 it is the recall of that threshold, for label 0 its false positive rate.
+    For label 1 this is the recall of the threshold, for label 0 its false positive rate.
     """
     metric = "recall" if label == 1 else "false_positive_rate"
     chosen = np.flatnonzero(scores.labels == label)
@@ -138,7 +140,7 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
 
 
 def shares_above_by_label(scores: PairScores, *, threshold: float | None = None) -> Iterator[Estimate]:
-    """The shares above the threshold for both labels; none without a threshold."""
+    """Yield the shares above the threshold for both labels; none without a threshold."""
     if threshold is not None:
         yield from (share_above(scores, label=label, threshold=threshold) for label in (1, 0))
 
@@ -151,7 +153,7 @@ def shares_above_by_label(scores: PairScores, *, threshold: float | None = None)
     label="calibrated gap",
 )
 def similarity_gap(scores: PairScores) -> Estimate:
-    """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
+    """Return the mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1)."""
     positive = scores.labels == 1
     sides = (positive, ~positive)
     t = scores.resampler.replicate_totals_of_columns(
@@ -164,14 +166,14 @@ def similarity_gap(scores: PairScores) -> Estimate:
 
 @metric(chance=0.5, label="AUC", whole="an AUC rises with damage")
 def auc(scores: PairScores) -> Estimate:
-    """P(a label-1 pair scores above a label-0 pair), with ties as one half (Mann-Whitney U / mn)."""
+    """Return P(a label-1 pair scores above a label-0 pair), with ties as one half (Mann-Whitney U / mn)."""
     result = auc_with_replicates(scores.values, scores.labels == 1, scores.resampler)
     return with_rarer_label_clusters(estimate_from_replicates("auc", scores, *result), scores)
 
 
 @metric(chance=0.0, label="Cohen's d", whole="it is a distance of two whole labels")
 def cohens_d(scores: PairScores) -> Estimate:
-    """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
+    """Return the difference of the labels' means over the pooled standard deviation (Cohen 1988, with n - 2)."""
     positive = scores.labels == 1
     x = scores.values - scores.values.mean()  # centred, to avoid rounding in squares
 
@@ -191,7 +193,7 @@ def cohens_d(scores: PairScores) -> Estimate:
 
 
 def _cohens_d(t: Floats) -> Floats:
-    """From the columns n1, sum1, squares1, n0, sum0, squares0."""
+    """Return Cohen's d from the columns n1, sum1, squares1, n0, sum0, squares0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         mean1, mean0 = t[:, 1] / t[:, 0], t[:, 4] / t[:, 3]
         squares = t[:, 2] - t[:, 0] * mean1**2 + t[:, 5] - t[:, 3] * mean0**2
@@ -205,7 +207,7 @@ def _cohens_d(t: Floats) -> Floats:
     surface=(WORD_OVERLAP,),
 )  # fmt: skip
 def mean_margin(scores: MarginScores) -> Estimate:
-    """Mean of Sim(S, near) - Sim(S, far)."""
+    """Return the mean of Sim(S, near) - Sim(S, far)."""
     margins = scores.margins
     totals = scores.resampler.replicate_totals(np.column_stack([margins, np.ones_like(margins)]))
     return estimate_from_replicates("mean_margin", scores, margins.mean(), safe_ratio(totals[:, 0], totals[:, 1]))
@@ -213,10 +215,10 @@ def mean_margin(scores: MarginScores) -> Estimate:
 
 @metric(values=wins, kind="rate", chance=0.5, label="share won", surface=SIMILAR)
 def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
+    """Return the share of items with Sim(S, near) - Sim(S, far) > epsilon; a tie counts as one half.
 
-    Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items above, as the figures do.
-    A tie counts as one half. The intervals account for what items share.
+    The estimate has the curve over epsilon from -0.3 to 0.3, with the number of items above each epsilon (Mahajan et
+    al. 2023, criteria 3 and 4, Figures 1 to 6). The intervals account for what items share.
     """
     margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
     worths = margin_wins(margins[:, None], grid)
@@ -236,7 +238,10 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 @lru_cache(maxsize=64)
 def _share_intervals(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
-    """The intervals of the shares won in `sets` sets of half wins; cached, as raw and calibrated rates often agree."""
+    """Return the intervals of the shares won in `sets` sets of half wins.
+
+    They are cached, since raw and calibrated rates often agree.
+    """
     return resampler.share_interval(np.frombuffer(halves, np.int8).reshape(-1, sets) / 2)
 
 
@@ -246,7 +251,7 @@ BEYOND = "_beyond_word_overlap"
 
 
 def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
-    """The calibrated gap and the AUC of the model minus those of word overlap, paired; none without word overlap."""
+    """Yield the model's calibrated gap and AUC minus those of word overlap, paired, if word overlap was measured."""
     if (words := scores.surface.get(WORD_OVERLAP)) is None:
         return
     both = scores.calibrated
@@ -262,7 +267,7 @@ def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
 
 
 def unjudged_if_overlap_separates(metric: Metric[P]) -> Metric[P]:
-    """The metric, without a verdict if word overlap alone separates the labels with an AUC above 0.60."""
+    """Return the metric without a verdict if word overlap alone separates the labels with an AUC above 0.60."""
 
     @wraps(metric.estimate)
     def estimate(scores: PairScores, /, *args: P.args, **options: P.kwargs) -> Estimate:

@@ -1,6 +1,6 @@
-"""How a model ranks the members of a chain.
+"""Metrics of how a model ranks the members of a chain.
 
-The paraphrase should be on top, and the others should follow in the order of what they share with it.
+The paraphrase should be on top. The members should follow in the order of how much they share with it.
 
 Peng, Weir and Weeds 2023 report R-Precision and Spearman's correlation (Table 5) and, for one threshold, the accuracy
 by number of swaps (Figure 3). Spearman over four items restates R-Precision once the three swaps are in order, so the
@@ -37,7 +37,7 @@ BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 
 def first_is_top(values: Floats, *, ties: Ties = "expected") -> Floats:
-    """1 if the first column is the largest of its row, else 0, shape [n]; a tie counts as 1/#tied, 0 or 1.
+    """Return 1 if the first value of a row is the largest, otherwise 0; shape [n]. A tie counts as 1/#tied, 0 or 1.
 
     >>> first_is_top(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
     [0.5, 1.0]
@@ -49,14 +49,17 @@ def first_is_top(values: Floats, *, ties: Ties = "expected") -> Floats:
 
 
 def rank_rows(values: Floats) -> Floats:
-    """The rank of each value in its row, 1 for the largest, ties with their mean rank; NaN stays NaN; shape [n, k]."""
+    """Return the rank of each value in its row, 1 for the largest; shape [n, k].
+
+    Ties have their mean rank, and NaN stays NaN.
+    """
     above = (values[:, None, :] > values[:, :, None]).sum(axis=2)
     equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
     return np.where(np.isnan(values), np.nan, above + (equal + 1) / 2)
 
 
 def spearman_by_row(values: Floats) -> Floats:
-    """Spearman's correlation of each row with falling degrees, shape [n]; NaN if a row does not vary.
+    """Return Spearman's correlation of each row with falling degrees, shape [n]; NaN if a row does not vary.
 
     >>> spearman_by_row(np.array([[0.9, 0.8, 0.7, 0.6], [0.7, 0.9, 0.9, 0.9]])).round(4).tolist()
     [1.0, -0.7746]
@@ -71,7 +74,7 @@ def spearman_by_row(values: Floats) -> Floats:
 
 
 def falls_throughout(values: Floats) -> Floats:
-    """1 where every value of a row is larger than the next, 0 where one is smaller; shape [n].
+    """Return 1 where every value of a row is larger than the next, 0 where one is smaller; shape [n].
 
     Equal values count as in order with the probability of chance: 1/2 for two of them, 1/k! for k.
 
@@ -88,13 +91,15 @@ def falls_throughout(values: Floats) -> Floats:
 
 
 def rises_at_step(values: Floats, step: int) -> Floats:
-    """1 if the value after `step` is larger than the one before it, 1/2 if equal, else 0; NaN if a value is missing."""
+    """Return 1 if the value after `step` is larger than the value before it, 1/2 if equal, otherwise 0; NaN if one is
+    NaN.
+    """
     change = values[:, step] - values[:, step - 1]
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 
 
 def _paraphrase_on_top(table: CaseScores, scale: Scale) -> Floats:
-    """The result of each chain: 1 if the paraphrase is on top, a share of 1 if tied, else 0."""
+    """Return 1 for each chain whose paraphrase is on top, a share of 1 for a tie, otherwise 0."""
     margins = table.margins(scale)
     return np.array(
         [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in table.chain_rows]
@@ -103,20 +108,26 @@ def _paraphrase_on_top(table: CaseScores, scale: Scale) -> Floats:
 
 @metric(values=_paraphrase_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
 def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
-    """Share of measured chains with the paraphrase on top (Table 5, RPrec); chance is 1/4. Ties: `first_is_top`."""
+    """Return the share of measured chains with the paraphrase on top (Table 5, RPrec). Chance is 1/4.
+
+    `first_is_top` describes how ties count.
+    """
     name, part = "r_precision" if ties == "expected" else f"r_precision_{ties}", select_test_chains(scores)
     return _share_of_chains(name, part, first_is_top(part.values, ties=ties))
 
 
 @with_surface_figures
 def spearman(scores: ChainScores) -> Estimate:
-    """Mean over chains of Spearman's correlation of scores and degrees (Table 5); a constant chain counts as 0."""
+    """Return the mean over chains of Spearman's correlation of scores and degrees (Table 5).
+
+    A chain whose scores are all equal counts as 0.
+    """
     return _mean_spearman("spearman", scores, scores.values)
 
 
 @with_surface_figures
 def spearman_members(scores: ChainScores) -> Estimate:
-    """Mean Spearman's correlation of the members alone, without the paraphrase."""
+    """Return the mean over chains of Spearman's correlation of the members alone, without the paraphrase."""
     return _mean_spearman("spearman_members", scores, scores.values[:, 1:])
 
 
@@ -128,33 +139,36 @@ def _mean_spearman(name: str, scores: ChainScores, values: Floats) -> Estimate:
 
 @with_surface_figures
 def order_rate(scores: ChainScores) -> Estimate:
-    """Share of chains whose scores all fall; ties count as `falls_throughout` says."""
+    """Return the share of chains whose scores all fall. `falls_throughout` describes how ties count."""
     return _share_of_chains("order_rate", scores, falls_throughout(scores.values))
 
 
 @with_surface_figures
 def order_rate_members(scores: ChainScores) -> Estimate:
-    """Share of chains whose member scores all fall."""
+    """Return the share of chains whose members' scores all fall."""
     return _share_of_chains("order_rate_members", scores, falls_throughout(scores.values[:, 1:]))
 
 
 @with_surface_figures
 def violation_rate(scores: ChainScores, *, step: int) -> Estimate:
-    """Share of chains whose score rises at this step (1: from paraphrase to first member); ties count as half."""
+    """Return the share of chains whose score rises at this step; ties count as half.
+
+    Step 1 is the step from the paraphrase to the first member.
+    """
     return _share_of_chains(f"violation_rate_{step}", scores, rises_at_step(scores.values, step))
 
 
 @with_surface_figures
 def mean_rank(scores: ChainScores) -> Estimate:
-    """Mean rank of the paraphrase, 1 for the top; ties have their mean rank."""
+    """Return the mean rank of the paraphrase, 1 for the top. Ties have their mean rank."""
     return _mean_over_chains("mean_rank", scores, rank_rows(scores.values)[:, 0])
 
 
 @with_surface_figures
 def overlap_spearman(scores: ChainScores) -> Estimate:
-    """Spearman's correlation of the paraphrase's score with its word overlap: near 1, the model ranks by overlap.
+    """Return Spearman's correlation of the paraphrase's score with its word overlap.
 
-    A model whose whole interval is above `BY_OVERLAP` is named: `ranks_by` of the params says so.
+    Near 1, the model ranks by word overlap. If the whole interval is above `BY_OVERLAP`, the param `ranks_by` says so.
     """
     overlap = np.array([item.overlap for item in scores.items])
     once = np.ones((1, len(overlap)), np.float32)
@@ -165,29 +179,38 @@ def overlap_spearman(scores: ChainScores) -> Estimate:
 
 
 def mean_word_overlap(scores: ChainScores) -> Estimate:
-    """Mean word overlap (Jaccard of unigrams) of the paraphrases with their sentences (Table 6)."""
+    """Return the mean word overlap (Jaccard of unigrams) of the paraphrases with their sentences (Table 6)."""
     return _mean_over_chains("overlap", scores, np.array([item.overlap for item in scores.items]))
 
 
 def mean_unusual_tags(scores: ChainScores, *, step: int) -> Estimate:
-    """Mean share of unusual tag pairs after this many swaps: less fluent texts can be detected without meaning."""
+    """Return the mean share of unusual tag pairs after this many swaps.
+
+    A model can detect less fluent texts without understanding them.
+    """
     return _mean_over_chains(f"unusual_tags_{step}", scores, np.array([item.unusual[step] for item in scores.items]))
 
 
 def mean_surprisal(scores: ChainScores, *, step: int) -> Estimate:
-    """Mean bits per token after this many swaps, by the model of `--continuation-model`; see `mean_unusual_tags`."""
+    """Return the mean bits per token after this many swaps under the model of `--continuation-model`.
+
+    The reason is that of `mean_unusual_tags`.
+    """
     return _mean_over_chains(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
 
 
 def mean_length(scores: ChainScores, *, column: int) -> Estimate:
-    """Mean number of words of the first text of each pair in this column, over the chains that have it."""
+    """Return the mean number of words of the first text in this column's pairs, over the chains that have one."""
     firsts = [[first for first, _ in item.pairs[column : column + 1]] for item in scores.items]
     counts = [sum(map(is_word, some[0].split())) if some else np.nan for some in firsts]
     return _mean_over_chains(f"words_{column}", scores, np.array(counts, float))
 
 
 def mean_rejected_swaps(scores: ChainScores) -> Estimate:
-    """Mean number of rejected exchanges per chain, which would have kept the meaning; the params have the reasons."""
+    """Return the mean number of exchanges per chain that were rejected because they would have kept the meaning.
+
+    The params have the reasons.
+    """
     reasons = [reason for item in scores.items for reason in item.rejected]
     counts = {reason: float(reasons.count(reason)) for reason in sorted(set(reasons))}
     each = np.array([len(item.rejected) for item in scores.items], float)
@@ -195,7 +218,10 @@ def mean_rejected_swaps(scores: ChainScores) -> Estimate:
 
 
 def figures_by_overlap(scores: ChainScores) -> Iterator[Estimate]:
-    """R-Precision and Spearman in thirds of word overlap (ties stay together), for thirds with at least two chains."""
+    """Yield R-Precision and Spearman in thirds of word overlap, for thirds with at least two chains.
+
+    Chains with equal overlap stay in one third.
+    """
     result = np.array([item.overlap for item in scores.items])
     cuts = np.quantile(result, [1 / 3, 2 / 3])
     third = np.searchsorted(cuts, result, side="left")
@@ -209,18 +235,18 @@ def figures_by_overlap(scores: ChainScores) -> Iterator[Estimate]:
 
 
 def select_test_chains(scores: ChainScores) -> ChainScores:
-    """The chains of the test part, or all chains if no part is named."""
+    """Return the chains of the test part, or all chains if no part is named."""
     test = np.flatnonzero([item.split in TEST for item in scores.items])
     return scores.select(test) if len(test) else scores
 
 
 def accuracies_by_step(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
-    """Share of right predictions by number of swaps (Figure 3): only the text without swaps is a paraphrase.
+    """Yield the share of right predictions by number of swaps (Figure 3): only the text without swaps is a paraphrase.
 
-    There is one estimate per member, at `threshold` or, as in deployment, at the threshold with the highest balanced
-    accuracy on the validation part's labelled pairs. Without either, a warning replaces the figure, since a threshold
-    chosen on the chains would not be realistic. For a model with a trained head of two classes, the accuracies of the
-    head's own predictions follow, as in the paper.
+    There is one estimate per member. The threshold is `threshold` or, as in deployment, the threshold with the
+    highest balanced accuracy on the validation part's labelled pairs. Without either, a warning replaces the figure,
+    since a threshold chosen on the chains would not be realistic. For a model with a trained head of two classes, the
+    accuracies of the head's own predictions follow, as in the paper.
     """
     columns = range(scores.values.shape[1])
     if threshold is not None or scores.tuning is not None:
@@ -235,7 +261,7 @@ def accuracies_by_step(scores: ChainScores, *, threshold: float | None = None) -
 
 @with_surface_figures
 def accuracy_at_step(scores: ChainScores, *, column: int, threshold: float | None = None) -> Estimate:
-    """Share of right predictions for the pairs of one column: see `accuracies_by_step`."""
+    """Return the share of right predictions for the pairs of one column: see `accuracies_by_step`."""
     part = select_test_chains(scores)
     if threshold is None:
         assert part.tuning is not None
@@ -246,13 +272,13 @@ def accuracy_at_step(scores: ChainScores, *, column: int, threshold: float | Non
 
 
 def _share_of_chains(name: str, scores: ChainScores, values: Floats) -> Estimate:
-    """The mean of values from 0 to 1 over the chains that have one."""
+    """Return the mean of values from 0 to 1 over the chains that have one."""
     there = np.flatnonzero(~np.isnan(values))
     return estimate_share(name, scores.resampler.select(there), values[there])
 
 
 def _mean_over_chains(name: str, scores: ChainScores, values: Floats) -> Estimate:
-    """The mean over the chains that have a value."""
+    """Return the mean over the chains that have a value."""
     there = np.flatnonzero(~np.isnan(values))
     part = scores.select(there) if len(there) < len(values) else scores
     mean = float(values[there].mean())
@@ -263,7 +289,7 @@ def _mean_over_chains(name: str, scores: ChainScores, values: Floats) -> Estimat
 
 
 def chain_figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
-    """All figures that are reported with the R-Precision of a chain's measured part."""
+    """Yield all figures that are reported with the R-Precision of the measured chains."""
     part = select_test_chains(scores)
     yield from (r_precision(part, ties="strict"), r_precision(part, ties="optimistic"))
     yield from (spearman(part), order_rate(part))
@@ -274,7 +300,9 @@ def chain_figures(scores: ChainScores, *, threshold: float | None = None) -> Ite
 
 
 def fluency_figures(scores: ChainScores) -> Iterator[Estimate]:
-    """Fluency after each number of swaps, by tags and by a language model, and the exchanges that were rejected."""
+    """Yield the fluency after each number of swaps, by tags and by a language model, and the number of rejected
+    exchanges.
+    """
     part = select_test_chains(scores)
     steps = range(part.values.shape[1])
     yield from (mean_unusual_tags(part, step=step) for step in steps)
@@ -284,6 +312,8 @@ def fluency_figures(scores: ChainScores) -> Iterator[Estimate]:
 
 
 def length_figures(scores: ChainScores) -> Iterator[Estimate]:
-    """Words before and after each cut of a continuation, since the length can reveal the order."""
+    """Yield the mean number of words before and after each cut of a continuation, since the length can reveal the
+    order.
+    """
     part = select_test_chains(scores)
     yield from (mean_length(part, column=column) for column in range(part.values.shape[1]))

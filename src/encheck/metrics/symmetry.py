@@ -1,4 +1,4 @@
-"""Whether a prediction stays the same when the two sentences of a pair are swapped."""
+"""Metrics of whether a prediction stays the same when the two sentences of a pair are swapped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _CHUNK = 1_000_000
 
 @dataclass(frozen=True)
 class DecisionThresholds:
-    """The cut at which "paraphrase" begins, for each pair, shape [n], NaN without one; and the source of the cuts."""
+    """The cut at or above which a score means "paraphrase", for each pair, shape [n]; NaN for a pair without a cut.
+
+    `by` names the source of the cuts.
+    """
 
     cuts: Floats
     by: str
@@ -37,10 +40,11 @@ class DecisionThresholds:
 
 
 def choose_decision_thresholds(scores: BothOrdersScores, *, threshold: float | None = None) -> DecisionThresholds:
-    """The model's own decision: the user's `threshold`, else the argmax of the model's trained head.
+    """Return the cuts of the model's own decision: the user's `threshold`, or else the argmax of the model's trained
+    head.
 
-    A model without a head gets the threshold that is best on the validation part or, without such a part of both
-    labels, on the other folds: never on the pair itself.
+    For a model without a head, the cut is the best threshold on the validation part. Without such a part with both
+    labels, it is the best threshold on the other folds, so never on the pair itself.
     """
     n = len(scores.labels)
     if threshold is not None:
@@ -61,13 +65,13 @@ def choose_decision_thresholds(scores: BothOrdersScores, *, threshold: float | N
 
 @with_surface_figures
 def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
-    """Share of measured pairs whose prediction changes when the two sentences are exchanged.
+    """Return the share of measured pairs whose prediction changes when the two sentences are exchanged.
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
-    cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
-    on the test part. A pair is predicted a paraphrase where its score reaches its cut
-    (`choose_decision_thresholds`); the params say whose that is. Scores that are equal to within 1e-6 do not flip a
-    prediction. NaN if a pair has no cut: the scores do not vary, or no other pair has both labels.
+    cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax on
+    the test part. A pair is predicted to be a paraphrase if its score reaches its cut (`choose_decision_thresholds`).
+    The params name the source of the cut. Scores that are equal to within 1e-6 do not flip a prediction. The rate is
+    NaN if a pair has no cut, since the scores do not vary or the other pairs lack a label.
     """
     result = choose_decision_thresholds(scores, threshold=threshold)
     differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)
@@ -82,14 +86,14 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
 
 @metric(label="consistency", whole="its threshold is of a whole set")
 def consistency(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
-    """1 - flip_rate: the share of unchanged predictions, for which a verdict has a minimum."""
+    """Return 1 - flip_rate, the share of unchanged predictions. A verdict has a minimum for it."""
     flips = flip_rate(replace(scores, surface={}), threshold=threshold)
     return replace(flips, metric="consistency", value=1 - flips.value, low=1 - flips.high, high=1 - flips.low)
 
 
 @with_surface_figures
 def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
-    """The largest |s(a, b) - s(b, a)| of any pair; no replicate can exceed it, so its interval ends there."""
+    """Return the largest |s(a, b) - s(b, a)| of any pair. No replicate can exceed it, so its interval ends there."""
     # The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn.
     top = np.full(scores.resampler.weights.shape[1], -np.inf)
     np.maximum.at(top, scores.resampler.columns, scores.asymmetry)
@@ -109,7 +113,7 @@ def _negative_changes(table: CaseScores, scale: Scale) -> Floats:
 
 @metric(values=_negative_changes, label="change when turned, negative", references=no_references)
 def symmetry(scores: BothOrdersScores) -> Estimate:
-    """Negative mean change of the score when the two sentences are exchanged: 0 for a symmetric scorer.
+    """Return the negative mean change of the score when the two sentences are exchanged: 0 for a symmetric scorer.
 
     A gate uses this metric, since unlike `consistency` it needs no threshold and has a value for each pair.
     """
@@ -119,10 +123,11 @@ def symmetry(scores: BothOrdersScores) -> Estimate:
 
 
 def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None:
-    """The threshold of highest accuracy for "1 where the value is at least it".
+    """Return the threshold of highest accuracy for "1 where the value is at least it".
 
-    If that gives 95% of the pairs the same prediction, as on PAWS-Wiki, it would hide the effect of the order. Then the
-    threshold is used that predicts as many paraphrases as the labels have. None if all values are equal.
+    If that threshold gives 95% of the pairs the same prediction, as on PAWS-Wiki, it would hide the effect of the
+    order. Then return the threshold that predicts as many paraphrases as the labels have. Return None if all values are
+    equal.
 
     >>> decision_threshold(np.array([0.1, 0.2, 0.6, 0.7]), np.array([0, 0, 1, 1], np.int8))
     0.4

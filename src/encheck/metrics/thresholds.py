@@ -22,23 +22,23 @@ Objective = Callable[[Floats, Floats, float, float], Floats]
 
 
 def f1_objective(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:  # noqa: ARG001
-    """F1 of the positive class from the counts of true and of false positives."""
+    """Return the F1 of the positive class from the counts of true positives (hits) and false positives (alarms)."""
     return 2 * hits / (hits + alarms + positives)
 
 
 def accuracy_objective(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
-    """Share of right predictions."""
+    """Return the share of right predictions."""
     return (hits + negatives - alarms) / (positives + negatives)
 
 
 def balanced_accuracy_objective(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
-    """Mean of the shares of right predictions among the positives and among the negatives."""
+    """Return the mean of the shares of right predictions among the positives and among the negatives."""
     return (hits / positives + (negatives - alarms) / negatives) / 2
 
 
 @dataclass(frozen=True)
 class ThresholdPredictions:
-    """Predictions (shape [n], 1 or 0) of the measured pairs, with the (mean) threshold and the number of folds.
+    """Predictions (1 or 0, shape [n]) of the measured pairs, with the mean threshold and the number of folds.
 
     `folds` is 0 if one threshold was chosen on a validation part. The predictions of a fold, and all figures of them,
     are NaN if the other folds lack a label.
@@ -60,7 +60,7 @@ class ThresholdPredictions:
 
 
 def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1_objective) -> float:
-    """The threshold of the highest objective for "1 where the value is at least it"; the highest of equally good ones.
+    """Return the threshold with the highest objective for "1 where the value is at least it", the highest of several.
 
     Candidates are the midpoints between distinct neighbouring values, and the lowest value (everything is positive).
 
@@ -81,7 +81,7 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
 
 
 def rise_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1_objective) -> float:
-    """The threshold as RISE's authors choose it (COLING 2022), for "1 where the value is above it".
+    """Return the threshold as RISE's authors choose it (COLING 2022), for "1 where the value is above it".
 
     Candidates are the midpoints between neighbouring values; of equally good ones the highest is taken. So neither
     "everything is positive" nor "nothing is" can be chosen, and equal values can be told apart, which makes the figure
@@ -107,7 +107,7 @@ def predict_by_validation(
     *,
     objective: Objective = f1_objective,
 ) -> ThresholdPredictions:
-    """Predictions of the measured pairs at the threshold that is best on the validation pairs."""
+    """Return predictions of the measured pairs at the best threshold of the validation pairs."""
     threshold = best_threshold(values[validation], labels[validation], objective=objective)
     return ThresholdPredictions((values[measured] >= threshold).astype(float), threshold, 0)
 
@@ -120,14 +120,16 @@ def predict_by_cluster_folds(
     folds: int = FOLDS,
     objective: Objective = f1_objective,
 ) -> ThresholdPredictions:
-    """Predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold."""
+    """Return predictions of each fold's pairs at the best threshold of the other folds. A cluster stays in one fold."""
     return predict_by_folds(values, labels, assign_folds(clusters, folds=folds), objective=objective)
 
 
 def predict_by_folds(
     values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1_objective
 ) -> ThresholdPredictions:
-    """Predictions of each fold's pairs at the threshold that is best on the others; `fold` numbers them, shape [n]."""
+    """Return predictions of each fold's pairs at the best threshold of the other folds; `fold`, shape [n], numbers
+    them.
+    """
     predicted, thresholds = np.full(len(values), np.nan), []
     for k in np.unique(fold):
         inside = fold == k
@@ -141,5 +143,5 @@ def predict_by_folds(
 
 
 def has_both_labels(labels: NDArray[np.int8]) -> bool:
-    """Whether the labels are 1 and 0, with both present."""
+    """Return whether the labels are only 1 and 0, and both occur."""
     return bool(np.unique(labels).tolist() == [0, 1])

@@ -1,1 +1,1 @@
-"""From similarities to scores: calibration, search, and the typed frame of items."""
+"""Score items: measure similarities, calibrate them, search, and store the results in typed frames."""

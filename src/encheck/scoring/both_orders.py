@@ -1,4 +1,4 @@
-"""Scores of pairs in both orders."""
+"""Score pairs in both orders."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class BothOrders(Item):
 
 @dataclass(frozen=True)
 class BothOrdersScores(ScoredPairs):
-    """Similarity of each measured pair in both orders, shape [n] each.
+    """The similarity of each measured pair in both orders, shape [n] each.
 
-    `head_threshold` is the threshold of a trained two-class head, None for a model without one; `tuning` are
-    the     scores to choose a threshold on, None if the data have no validation part with both labels.
+    `head_threshold` is the threshold of a trained two-class head; None for a model without one. `tuning` are the scores
+    to choose a threshold on; None if the data have no validation part with both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -64,7 +64,7 @@ class BothOrdersScores(ScoredPairs):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these pairs, in their order and reversed."""
+        """Return the scores of these pairs in their own order and reversed."""
         pairs: tuple[BothOrders, ...] = tuple(items)
         first, second = [p.first for p in pairs], [p.second for p in pairs]
         labels = np.array([p.label for p in pairs], np.int8)
@@ -90,7 +90,7 @@ class BothOrdersScores(ScoredPairs):
 
     @property
     def calibrated(self) -> Self:
-        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        """The same scores on the scale where 0 is a random pair and 1 is identical text."""
         forward, backward = self.scale.calibrate(self.forward), self.scale.calibrate(self.backward)
         surface = {name: beside.calibrated for name, beside in self.surface.items()}
         learned = self.tuning and self.tuning.calibrate(self.scale)
@@ -101,11 +101,11 @@ class BothOrdersScores(ScoredPairs):
         )  # fmt: skip
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the pairs, largest effect of the order first."""
+        """Return the positions of the pairs, sorted by the effect of the order, the largest first."""
         return self.ascending_positions(-self.asymmetry)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The pairs as rows of the item file; the far score is that of the reversed pair, without a text."""
+        """Return the pairs as rows of the item file. The far score is that of the reversed pair and has no text."""
         pairs: Sequence[BothOrders] = items
         seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
         overlap = self.surface.get(WORD_OVERLAP)
@@ -117,6 +117,6 @@ class BothOrdersScores(ScoredPairs):
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The pair as a failure message shows it."""
+        """Return the lines that show the pair in a failure message."""
         forward, backward = float(self.forward[position]), float(self.backward[position])
         return [ExampleLine("first  ", item.first, forward), ExampleLine("turned ", item.second, backward)]

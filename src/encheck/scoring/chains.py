@@ -1,4 +1,4 @@
-"""Scores of chains: the paraphrase above members that share less and less with it."""
+"""Score chains: a paraphrase, and members that share less and less with it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ CHAIN = Kind("chain", "triplet", lambda: ChainScores, noun="chains", compares="t
 class Chain(Item):
     """A sentence, its paraphrase, and members that share less and less of its meaning (Peng et al. 2023).
 
-    With `pivot` "b" every member is compared with the paraphrase, as in the paper; with "a" with the sentence itself.
-    `edits` are each member's edits of the paraphrase or (`edited` "source") of the sentence. `overlap` is the word
-    overlap of sentence and paraphrase; `unusual` the share of unusual tag pairs in the paraphrase, then the members;
-    `surprisal` their bits per token, if a language model was given; `rejected` the reasons why other swaps were
-    refused; `why` the members' certificates.
+    With `pivot` "b", every member is compared with the paraphrase, as in the paper; with "a", with the sentence itself.
+    `edits` are each member's edits of the paraphrase, or of the sentence if `edited` is "source". `overlap` is the word
+    overlap of sentence and paraphrase. `unusual` has the share of unusual tag pairs in the paraphrase and then in each
+    member. `surprisal` has their bits per token, if a language model was given. `rejected` has the reasons why other
+    swaps were refused. `why` has the members' certificates.
     """
 
     kind: ClassVar[Kind] = CHAIN
@@ -60,10 +60,11 @@ class Chain(Item):
 
 @dataclass(frozen=True)
 class ChainScores:
-    """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
+    """The similarity of each chain's paraphrase and of each of its members, shape [n, 1 + members].
 
-    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `head_threshold` is as for
-    pairs; `tuning` are the scores to choose a threshold on, None if the data have no validation part with both labels.
+    Scores that tie are equal (see `with_ties_equal`). A chain that is shorter than the longest has NaN at its end.
+    `head_threshold` is the threshold of a trained two-class head, or None. `tuning` are the scores to choose a
+    threshold on; None if the data have no validation part with both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -80,7 +81,7 @@ class ChainScores:
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of each chain's pairs in a row."""
+        """Return the scores of these chains, one row per chain."""
         chains: tuple[Chain, ...] = tuple(items)
         pairs = [pair for chain in chains for pair in chain.pairs]
         sizes = np.array([len(chain.pairs) for chain in chains])
@@ -96,15 +97,15 @@ class ChainScores:
         return replace(self, values=self.values[chosen], items=items, resampler=resampler, surface=surface)
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the chains, first those whose best member scores highest above the paraphrase."""
+        """Return the positions of the chains, first those whose best member scores highest above the paraphrase."""
         leads = np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0]
         return [int(i) for i in np.argsort(-leads, kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """One row of the item file per member, with every text, edit and score.
+        """Return one row of the item file per member, with every text, edit and score.
 
-        `near` is the paraphrase's side, `far` the member. With pivot b the paraphrase is the `source` of the row, since
-        the others are compared with it, and the others are the first texts of the scored pairs.
+        `near` has the paraphrase's pair, `far` the member's. With pivot b, the paraphrase is the `source` of the row,
+        since the sentence and the members are compared with it. These are then the first texts of the scored pairs.
         """
         rows = [(i, k) for i, chain in enumerate(items) for k in range(1, len(chain.members) + 1)]
         chains: list[Chain] = [items[i] for i, _ in rows]
@@ -134,20 +135,20 @@ class ChainScores:
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The chain as a failure message shows it."""
+        """Return the lines that show the chain in a failure message."""
         names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
         rows = zip(names, item.pairs, self.values[position], strict=False)
         return [ExampleLine(f"{name:11}", " | ".join(pair), float(value)) for name, pair, value in rows]
 
 
 def _edits(chain: Chain, step: int) -> str:
-    """The edits of a member, if they apply to the text that it is compared with."""
+    """Return the edits of a member as JSON if they apply to the text that the member is compared with."""
     is_of_pivot = (chain.pivot == "b") == (chain.edited == "partner")
     return edits_json(chain.edits[step - 1] if is_of_pivot and chain.edits else ())
 
 
 def with_ties_equal(values: Floats, tie: float) -> Floats:
-    """Make scores of a row equal that differ by at most `tie`; shape [n, k], NaN stays.
+    """Return the scores with values of a row made equal if they differ by at most `tie`; shape [n, k]. NaN stays NaN.
 
     >>> with_ties_equal(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]]), 1e-5).tolist()
     [[0.3, 0.1, nan, 0.1], [0.5, 0.4, 0.3, 0.2]]

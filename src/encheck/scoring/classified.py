@@ -1,4 +1,4 @@
-"""Scores of texts that a linear classifier classifies, trained on the vectors of other texts (SentEval)."""
+"""Score texts that a linear classifier assigns to classes, trained on the vectors of other texts (SentEval)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLASSIFIED = Kind("classified", "pair", lambda: ClassifiedScores, is_sampled=Fal
 
 @dataclass(frozen=True, slots=True)
 class Classified(Item):
-    """A text, or a pair of texts, and its class according to people.
+    """A text, or a pair of texts, with the class that people gave it.
 
     `second` is "" for a single text. Texts that share most of their words form one cluster.
     """
@@ -56,10 +56,10 @@ class Classified(Item):
 
 @dataclass(frozen=True)
 class ClassifiedScores(PairScores):
-    """1 for each text that got its own class, shape [n]; `predictions` are the assigned classes, `names` all classes.
+    """1 for each text that was assigned its own class, otherwise 0; shape [n].
 
-    `has_near_duplicate` marks texts with a near-duplicate in the training texts. `predictions` is None without
-    training.
+    `predictions` has the assigned classes; None without training. `names` has all classes. `has_near_duplicate` marks
+    the texts with a near-duplicate among the training texts.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
@@ -70,7 +70,7 @@ class ClassifiedScores(PairScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
-        """The texts without classification, to list them."""
+        """Return the texts without a classification, to list them."""
         nothing, ones = np.zeros(len(items)), np.ones(len(items), np.int8)
         return cls(nothing, ones, resampler, scale, has_near_duplicate=nothing.astype(bool))
 
@@ -84,7 +84,7 @@ class ClassifiedScores(PairScores):
         *,
         inner: int | None = None,
     ) -> Self:
-        """The texts, classified by training on the `others`, or in folds if there are none."""
+        """Return the texts, classified by training on the `others`, or in folds if there are no others."""
         every = [*items, *others]
         names, codes = np.unique([one.label for one in every], return_inverse=True)
         told = _classify_texts(items, others, features(every), codes, inner)
@@ -102,11 +102,13 @@ class ClassifiedScores(PairScores):
         return replace(super().select(chosen), has_near_duplicate=self.has_near_duplicate[chosen], predictions=told)
 
     def predicted_class(self, position: int) -> str:
-        """The assigned class of a text; empty if there is none."""
+        """Return the class that was assigned to a text; empty if there is none."""
         return self.names[self.predictions.classes[position]] if self.predictions else ""
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The texts as rows of the item file, each with the second text of its pair, or with itself."""
+        """Return the texts as rows of the item file. The near text is the second text of a pair, or a single text
+        itself.
+        """
         texts: Sequence[Classified] = items
         why = tuple(f"class {one.label}, sorted as {self.predicted_class(i)}" for i, one in enumerate(texts))
         second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)
@@ -114,7 +116,7 @@ class ClassifiedScores(PairScores):
         return ItemFrame.from_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The text with its assigned class and its own."""
+        """Return a line with the text, its assigned class and its own class."""
         name = f"{item.label}, sorted as {self.predicted_class(position)}"
         return pair_lines(name, float(self.values[position]), item.first, item.second or item.first, ())
 
@@ -136,7 +138,7 @@ def _classify_texts(
 def _mark_near_duplicates(
     items: Sequence[Classified], others: Sequence[Classified], told: ClassifiedTexts
 ) -> NDArray[np.bool_]:
-    """Whether each text's classifier was trained on a text of the same cluster, which is a near-duplicate."""
+    """Return a mask of the texts whose classifier was trained on a text of the same cluster (a near-duplicate)."""
     if others:
         known = {one.cluster for one in others}
         return np.array([one.cluster in known for one in items])
@@ -149,7 +151,7 @@ def _mark_near_duplicates(
 def score_surface_classifiers(
     items: Sequence[Classified], others: Sequence[Classified], resampler: Resampler
 ) -> dict[str, ClassifiedScores]:
-    """Surface classifiers: one of words, or of a pair's overlap, and the largest class."""
+    """Return the scores of surface classifiers: of words or of a pair's overlap, and of the largest class."""
     is_pair = any(one.second for one in items)
     name, features = (OVERLAPS, surface_similarity_features) if is_pair else (BAG_OF_WORDS, bag_of_words_matrix)
     learned = ClassifiedScores.train(items, others, features, resampler, inner=INNER_OF_SURFACE)
@@ -160,18 +162,18 @@ def score_surface_classifiers(
 
 
 def bag_of_words_matrix(texts: Sequence[Classified]) -> Any:
-    """The words of each text, as a sparse matrix of shape [n, words]."""
+    """Return the words of each text, as a sparse matrix of shape [n, words]."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(analyzer=tokens, binary=True, dtype=np.float32).fit_transform([one.first for one in texts])
 
 
 def surface_similarity_features(texts: Sequence[Classified]) -> Floats:
-    """The surface similarities of each pair, shape [n, scorers]."""
+    """Return the surface similarities of each pair, shape [n, scorers]."""
     first, second = [one.first for one in texts], [one.second for one in texts]
     return np.column_stack([score(first, second) for score in map(SURFACE.__getitem__, SHARED)])
 
 
 def classifier_inputs(first: NDArray[np.float32], second: NDArray[np.float32] | None) -> NDArray[np.float32]:
-    """The classifier's input: the vector of a text, or |a - b| and a * b of a pair; shape [n, d] or [n, 2d]."""
+    """Return the classifier's input: the vector of a text, shape [n, d], or |a - b| and a * b of a pair, [n, 2d]."""
     return first if second is None else np.hstack([np.abs(first - second), first * second])

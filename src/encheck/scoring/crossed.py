@@ -1,4 +1,4 @@
-"""Scores of crossed groups and of contrasts: two sources and two texts, each of which is right for one source."""
+"""Score crossed groups and contrasts. Both have two sources and two texts, and each text is right for one source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SURFACE_FAVOURS = {
 
 
 def side_note(row: ItemRow) -> str:
-    """The number of a row's side in its group, and the text that its surface favours."""
+    """Return the number of a row's side in its group, and which text the surface favours."""
     assert row.near.text is not None
     assert row.far.text is not None
     return f"side {row.step} of 2, {SURFACE_FAVOURS[surface_preference(row.source, row.near.text, row.far.text)]}"
@@ -45,7 +45,9 @@ CROSSED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class CrossedSide:
-    """One direction of a crossed group: a source, a text that keeps its meaning (near), one that changes it (far)."""
+    """One direction of a crossed group: a source, a text that keeps its meaning (near), and a text that changes it
+    (far).
+    """
 
     source: str
     near: str
@@ -60,8 +62,8 @@ class CrossedSide:
 class Crossed(Item):
     """Two contrasts with the same texts.
 
-    Each text keeps the meaning of one source and changes that of the other. In the first side, the edit distance does
-    not favour the changed text, if that is true of any side.
+    Each text keeps the meaning of one source and changes the meaning of the other. If there is a side in which the edit
+    distance does not favour the changed text, it comes first.
     """
 
     kind: ClassVar[Kind] = CROSSED
@@ -74,7 +76,7 @@ class Crossed(Item):
 
     @property
     def triplets(self) -> tuple[Triplet, ...]:
-        """Its sides as separate items, numbered 1 and 2."""
+        """The sides as separate items, numbered 1 and 2."""
         return tuple(
             Triplet(
                 ItemId(self.id).of_step(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
@@ -85,7 +87,7 @@ class Crossed(Item):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs to score: near and far pair of the first side, then of the second."""
+        """The pairs to score: the near and the far pair of the first side, then those of the second side."""
         return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
 
 
@@ -93,7 +95,7 @@ class Crossed(Item):
 class CrossedScores:
     """The scores of each group's sides as triplets, alternating first and second side: 2n rows for n groups.
 
-    `resampler` draws the groups' clusters; that of `sides` has the same replicates.
+    `resampler` draws the groups' clusters. The resampler of `sides` has the same replicates.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = MarginScores.surface_scorers
@@ -107,7 +109,7 @@ class CrossedScores:
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these groups."""
+        """Return the scores of these groups."""
         groups: Sequence[Crossed] = items
         twice = resampler.select(np.repeat(np.arange(len(groups)), SIDES))
         triplets = [triplet for group in groups for triplet in group.triplets]
@@ -115,7 +117,7 @@ class CrossedScores:
 
     @property
     def margins(self) -> Floats:
-        """Margins of the first and the second side of each group, shape [n, 2]; ties as for triplets."""
+        """The margins of the first and the second side of each group, shape [n, 2]. A tie is 0."""
         return self.sides.margins.reshape(-1, SIDES)
 
     @property
@@ -125,23 +127,25 @@ class CrossedScores:
 
     @property
     def calibrated(self) -> Self:
-        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        """The same scores on the scale where 0 is a random pair and 1 is identical text."""
         surface = {name: beside.calibrated for name, beside in self.surface.items()}
         return replace(self, sides=self.sides.calibrated, surface=surface, suffix="_calibrated")
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the groups, the smallest margin of a side first."""
+        """Return the positions of the groups, sorted by their smaller margin, the smallest first."""
         return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """One row of the item file per side, the two of a group in sequence; `step` is the number of the side."""
+        """Return one row of the item file per side. The two sides of a group are adjacent; `step` is the number of the
+        side.
+        """
         groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
         rows = replace(self.sides, surface=beside).to_item_frame(case, [t for group in groups for t in group.triplets])
         return replace(rows, kind=CROSSED, steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """Both sides as a failure message shows them."""
+        """Return the lines that show both sides in a failure message."""
         group: Crossed = item
         lines: list[ExampleLine] = []
         for k, side in enumerate(group.sides):
@@ -159,7 +163,7 @@ CONTRAST = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Contrast(Item):
-    """Two queries and two documents: the first document is right for the first query, the second for the second.
+    """Two queries and two documents. The first document is right for the first query, the second for the second.
 
     The queries are encoded as queries, the documents as documents.
     """
@@ -173,7 +177,7 @@ class Contrast(Item):
 
     @property
     def triplets(self) -> tuple[Triplet, Triplet]:
-        """Each query with its own document (near) and the other document (far), numbered 1 and 2."""
+        """Each query with its own document (near) and the other document (far), as items numbered 1 and 2."""
         (first, second), (own, other) = self.queries, self.documents
         return (
             Triplet(ItemId(self.id).of_step(1), first, own, other, self.cluster, split=self.split),
@@ -199,7 +203,7 @@ class ContrastScores(CrossedScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these contrasts, with queries and documents in their roles."""
+        """Return the scores of these contrasts, with the texts encoded as queries and documents."""
         contrasts: Sequence[Contrast] = items
         triplets = [triplet for one in contrasts for triplet in one.triplets]
         queries = [t.source for t in triplets]
@@ -210,11 +214,11 @@ class ContrastScores(CrossedScores):
         return cls(MarginScores(near, far, twice, scale, items=tuple(triplets)), resampler, scale)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """One row per query, the two of a contrast in sequence; `step` is the number of the query."""
+        """Return one row per query. The two queries of a contrast are adjacent; `step` is the number of the query."""
         return replace(super().to_item_frame(case, items), kind=CONTRAST, roles=("query", "document"))
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """Both queries, each with the right and the wrong document."""
+        """Return the lines that show both queries, each with the right and the wrong document."""
         contrast: Contrast = item
         lines = []
         for row, triplet in enumerate(contrast.triplets, SIDES * position):

@@ -1,4 +1,4 @@
-"""The documents of a search and its answers: the ranks of right documents, and the hard negatives beaten."""
+"""The documents of a search, and its answers: the ranks of right documents, and the comparisons with hard negatives."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from encheck.scoring.item import Item
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """The documents of a search: ids in descending order, as trec_eval orders ties, and their texts.
+    """The documents of a search: their ids in descending order, as trec_eval orders ties, and their texts.
 
-    `same` has for each row the first row that counts as the same document; it is empty if all differ.
+    `same` has for each row the first row that counts as the same document. It is empty if all documents differ.
     """
 
     ids: tuple[str, ...]
@@ -45,10 +45,10 @@ class Documents:
 
 
 class SearchingQuery(Item):
-    """A query that searches documents. It is encoded as a query, the documents as documents.
+    """A query that searches documents. The query is encoded as a query, the documents as documents.
 
-    `own` is the row of the document that equals the query and is left out of its search. `right` has the rows of its
-    right documents with their grades; it is empty if they are not known.
+    `own` is the row of the document that equals the query; the query's search leaves it out. `right` has the rows of
+    the right documents with their grades; it is empty if they are not known.
     """
 
     __slots__ = ()
@@ -71,10 +71,10 @@ STORED_ANSWERS = 10  # answers whose rows are stored
 class Answers:
     """The answers to one query.
 
-    `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not listed. Of the `duels`
-    between a right document and a hard negative, `won` were won; a tie is not won. `first` are the rows of the first
-    ten answers among the sorted documents, the best first; it is empty if an older encheck did not store them.
-    `is_unjudged` says that the first answer has no judgement.
+    `right` has (rank, grade) of each right document; the rank of a document that is not listed is `NOT_FOUND`. A duel
+    compares a right document with a hard negative. Of the `duels`, `won` were won; a tie is not won. `first` has the
+    rows of the first ten answers among the sorted documents, the best first; it is empty if an older encheck did not
+    store them. `is_unjudged` says that the first answer has no judgement.
     """
 
     right: tuple[tuple[int, int], ...]
@@ -84,7 +84,7 @@ class Answers:
     is_unjudged: bool = False
 
     def __str__(self) -> str:
-        """The text in the column of an item file.
+        """Return the text in the column of an item file.
 
         >>> str(Answers(((1, 2), (0, 1)), 3, 4)), str(Answers((), first=(7, 2)))
         ('[[[1, 2], [0, 1]], 3, 4]', '[[], 0, 0, [7, 2]]')
@@ -96,7 +96,7 @@ class Answers:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse the output of `str`; ValueError for other texts.
+        """Parse the output of `str`. Raise ValueError for other texts.
 
         >>> Answers.parse("[[[1, 2], [0, 1]], 3, 4]")
         Answers(right=((1, 2), (0, 1)), won=3, duels=4, first=(), is_unjudged=False)
@@ -114,12 +114,12 @@ class Answers:
 
     @property
     def without_first_rows(self) -> Self:
-        """The answers without the rows of the first ten, which leaves what judgements determine."""
+        """The answers without the rows of the first ten, so that only what judgements determine remains."""
         return replace(self, first=(), is_unjudged=False)
 
     @property
     def with_unjudged_as_right(self) -> Self:
-        """The answers with an unjudged first answer counted as right; it replaces a single right document."""
+        """The answers with an unjudged first answer counted as right. It then replaces a single right document."""
         if not self.is_unjudged:
             return self
         best = (1, max((grade for _, grade in self.right), default=1))
@@ -128,7 +128,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Ranks:
-    """The right documents of `count` queries, one entry each: query, rank and grade; shape [m]."""
+    """The right documents of `count` queries: the query, rank and grade of each document; shape [m]."""
 
     count: int
     query: NDArray[np.intp]
@@ -137,20 +137,20 @@ class Ranks:
 
     @classmethod
     def of(cls, answers: Sequence[Answers]) -> Self:
-        """The entries of these queries, in their order."""
+        """Return the entries of these queries, in their order."""
         rows = [(i, rank, grade) for i, one in enumerate(answers) for rank, grade in one.right]
         query, rank, grade = np.array(rows, np.intp).reshape(-1, 3).T
         return cls(len(answers), query, rank, grade.astype(np.float64))
 
     def ranks_within_query(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Number entries 1, 2, ... within each query, in an order that groups entries by query."""
+        """Return the number entries 1, 2, ... within each query, in an order that groups entries by query."""
         queries = self.query[order]
         starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
         sizes = np.diff(np.r_[starts, len(queries)])
         return np.arange(len(queries)) - np.repeat(starts, sizes) + 1
 
     def sum_by_query(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """The sum of the entries' values per query, shape [count]; `values` may be in a different `order`."""
+        """Return the sum of the entries' values for each query, shape [count]. `order` is the order of `values`."""
         queries = self.query if order is None else self.query[order]
         found: NDArray[np.float64] = np.bincount(queries, weights=values, minlength=self.count).astype(np.float64)
         return found

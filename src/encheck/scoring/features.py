@@ -1,6 +1,6 @@
-"""Features of an item that do not depend on scores: place and kind of its edit, type of its sentence.
+"""Compute features of an item that do not depend on scores: the place and kind of its edit, the type of its sentence.
 
-A value is a phrase for reports ("edits of an adverb"), or "".
+The value of a feature is a phrase for reports ("edits of an adverb"), or "".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SHORT, _MEDIUM = 8, 14
 
 
 def item_feature_columns(frame: ItemFrame, english: English) -> dict[str, list[str]]:
-    """The features of a frame's rows, one column each; their sources have to be parsed (`English.parse_all`)."""
+    """Return the features of a frame's rows, one column each. `English.parse_all` has to parse the sources before."""
     count = len(frame)
     far = frame.far.edits if frame.far and frame.far.edits else (None,) * count
     why = frame.far.why if frame.far and frame.far.why else (None,) * count
@@ -54,7 +54,10 @@ def item_feature_columns(frame: ItemFrame, english: English) -> dict[str, list[s
 def features_of_item(
     parse: Parse, kept: Sequence[Edit], changed: Sequence[Edit], why: str, lexicon: Lexicon
 ) -> dict[str, str]:
-    """Features of a source by name, from the edits that keep and that change its meaning; `why` is a certificate."""
+    """Return the features of a source by name, from the edits that keep and that change its meaning.
+
+    `why` is the certificate of the changed text.
+    """
     found = _sentence_features(parse, lexicon)
     if kept:
         found["kept"] = f"kept text has {_edit_kind(parse.text, kept)}"
@@ -66,7 +69,10 @@ def features_of_item(
 
 
 def _edit_features(parse: Parse, edits: Sequence[Edit], lexicon: Lexicon) -> dict[str, str]:
-    """The edit that changes the meaning: its first word's part of speech, class and relation, its place and kind."""
+    """Return the features of the edit that changes the meaning.
+
+    They are the part of speech, class and relation of its first word, and the place and kind of the edit.
+    """
     found = {"kind": f"changed text has {_edit_kind(parse.text, edits)}"}
     at = next((i for i, end in enumerate(parse.ends) if end > edits[0].start), None)
     if at is None:
@@ -105,19 +111,19 @@ def _sentence_features(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
 
 
 def _count_words(parse: Parse, until: int) -> int:
-    """The number of words before this token, without punctuation."""
+    """Return the number of words before this token, without punctuation."""
     return sum(pos not in ("PUNCT", "SYM", "SPACE") for pos in parse.pos[:until])
 
 
 def _lexicographer_file(what: str, parse: Parse, at: int, lexicon: Lexicon) -> str:
-    """The lexicographer's file of a noun's or verb's most frequent sense."""
+    """Return WordNet's lexicographer file of the most frequent sense of a noun or verb."""
     pos = _LEXICAL.get(parse.pos[at])
     senses = lexicon.senses(parse.lower_lemmas[at], pos) if pos else ()
     return f"{what} {LEXFILES[senses[0].lexfile]}" if senses else ""
 
 
 def _edit_kind(source: str, edits: Sequence[Edit]) -> str:
-    """The kind of the edits, from their shape.
+    """Return the kind of the edits, from their shape.
 
     >>> _edit_kind("a fast car", [Edit(2, 6, "slow")]), _edit_kind("a fast car", [Edit(2, 7, "")])
     ('one word for another', 'words taken out')

@@ -24,7 +24,8 @@ SIDES = 2  # consecutive rows of a crossed group and of a contrast
 class TextColumns:
     """The texts compared with the sources, their scores and word overlap, shape [n] each, and their edits as JSON.
 
-    There are no texts if the scores are those of the reversed pairs. `why` has the certificates, None for other texts.
+    There are no texts if the scores are those of the reversed pairs. `why` has the certificates, None for texts without
+    one.
     """
 
     texts: tuple[str, ...]
@@ -34,7 +35,7 @@ class TextColumns:
     why: tuple[str | None, ...] = ()
 
     def columns(self, name: str, count: int) -> dict[str, list[Any]]:
-        """The columns of this side in a table of this many rows; `name` is near or far."""
+        """Return the columns of these texts in a table of `count` rows. `name` is near or far."""
         return {
             name: list(self.texts) or [None] * count,
             f"{name}_edits": list(self.edits) or [None] * count,
@@ -46,7 +47,7 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class ItemFrame:
-    """One row per item; for chains one row per member, for crossed groups and contrasts one row per side.
+    """The items of a case by column. A chain has a row per member, a crossed group or contrast a row per side.
 
     Every column has the length of `ids`, or is empty.
 
@@ -54,9 +55,10 @@ class ItemFrame:
     which the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of
     chains' members and of groups' sides. `source_is_second` marks rows whose pairs were scored in reverse: (near,
     source), (far, source). `slices` names an item's part of the data; for a query, a JSON object of the data's further
-    columns. `shares` has the hashes of what an item has in common with others, separated by blanks, "" if that is its
-    cluster. `constructions` names how the texts of written contrasts differ. `gold` is the human score, `keys` the
-    data's own names, `answers` the answers of a query in the format of `Answers`, `weights` the query's frequency.
+    columns. `shares` has the hashes of what an item has in common with others, separated by blanks, or "" if items
+    share only their cluster. `constructions` names how the texts of written contrasts differ. `gold` is the human
+    score, `keys` the data's own names, `answers` the answers of a query in the format of `Answers`, `weights` the
+    query's frequency.
     """
 
     kind: Kind
@@ -81,7 +83,7 @@ class ItemFrame:
 
     @classmethod
     def from_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> ItemFrame:
-        """The frame of these items, one row each; ids, clusters and splits are theirs."""
+        """Return the frame of these items, one row each, with their ids, clusters and splits."""
         ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
         constructions = tuple(item.construction or None for item in items)
         columns |= {"shares": join_shares(items), "constructions": constructions if any(constructions) else ()}
@@ -91,7 +93,7 @@ class ItemFrame:
         return len(self.ids)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet in plain types; optional columns are left out if they are empty."""
+        """Return the columns of items.parquet in plain types. Empty optional columns are left out."""
         count = len(self)
         far = self.far.columns("far", count) if self.far else {name: [None] * count for name in _FAR}
         return {
@@ -137,19 +139,21 @@ class ItemFrame:
         return margins if self.compares_near_and_far else -np.abs(margins)
 
     def worst_positions(self, count: int) -> list[int]:
-        """Positions of the worst items, the worst first."""
+        """Return positions of the worst items, the worst first."""
         right = self.sort_keys.tolist()
         return sorted(range(len(self)), key=right.__getitem__)[:count]
 
     def mark_lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
-        """Which items with a far text are not won by more than `epsilon` times `unit`, including ties."""
+        """Return for each item whether its margin is at most `epsilon` times `unit`; a tie also counts as lost."""
         if self.far is None or not self.compares_near_and_far:
             return [False] * len(self)
         found: list[bool] = (self.near.scores - self.far.scores <= ((epsilon or TIE) + 1e-12) * unit).tolist()
         return found
 
     def high_and_low_scores(self) -> tuple[Floats, Floats]:
-        """The scores that should be high and those that should be low: of two texts, or of the two labels' pairs."""
+        """Return the scores that should be high and the scores that should be low: of two texts, or of the two labels'
+        pairs.
+        """
         if self.far is not None:
             return self.near.scores, self.far.scores if self.compares_near_and_far else np.zeros(0)
         return self.near.scores[~self._is_negative], self.near.scores[self._is_negative]
@@ -175,13 +179,13 @@ _ROLES = ("source_role", "text_role")
 
 
 def join_shares(items: Sequence[Item]) -> tuple[str, ...]:
-    """The column of what each item shares; empty if all items share only their cluster."""
+    """Return the column of what each item shares with others; empty if all items share only their cluster."""
     found = tuple(" ".join(item.shares) for item in items)
     return found if any(found) else ()
 
 
 def edits_json(edits: Sequence[Edit]) -> str:
-    """Write edits in the format of the columns.
+    """Return the edits as JSON, which is the format of the columns.
 
     >>> edits_json([Edit(2, 6, "slow")])
     '[[2, 6, "slow"]]'
@@ -199,7 +203,7 @@ def _read_text_columns(columns: Columns, name: str) -> TextColumns:
 
 
 def _values_or_none(columns: Columns, name: str) -> tuple[Any, ...]:
-    """A column, or an empty one if no item has a value."""
+    """Return a column, or an empty one if no item has a value."""
     found = columns.get(name) or ()
     return tuple(found) if any(value is not None for value in found) else ()
 
@@ -213,15 +217,15 @@ GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
 
 @dataclass(frozen=True)
 class CaseScores:
-    """One case (check/data/level) for one model: its items' ids, hashes of their texts, clusters, splits, scores.
+    """The scores of one model in one case (check/data/level), with its items' ids, text hashes, clusters and splits.
 
     `far` holds the second score of each item, NaN if it has none; `kind` is triplet, turned, labelled or pair.
     `answers` has each query's answers in the format of `Answers`; it is empty if the items search no documents.
     `weights` has the frequency of each query of a log; such queries have no judgements. `slices` has the data's further
     columns for each query, as a JSON object; it is empty in a baseline, which stores no text. `shares` has hashes of
-    what each item has in common with others, separated by blanks; "" if that is its cluster, and empty if that holds
-    for all. `gold` has human scores of graded pairs; a baseline stores none. `declared` is the check's declaration;
-    None if the table's run does not have it.
+    what each item has in common with others, separated by blanks, or "" for an item that shares only its cluster; it is
+    empty if that holds for all items. `gold` has human scores of graded pairs; a baseline stores none. `declared` is
+    the check's declaration; None if the table's run does not have it.
     """
 
     case: str
@@ -250,12 +254,12 @@ class CaseScores:
         return GateRowId.of(self.property, self.data, self.level)
 
     def margins(self, scale: Scale) -> Floats:
-        """Near minus far, shape [n]; 0 for a tie on this scale."""
+        """Return near minus far, shape [n]; 0 for a tie on this scale."""
         return scale.margins(self.near, self.far)
 
     @builtins.property
     def chain_rows(self) -> list[list[int]]:
-        """The positions of each chain's rows: one per member, whose ids differ in the last part."""
+        """The positions of each chain's rows. There is one row per member, whose ids differ in the last part."""
         found: dict[ItemId, list[int]] = {}
         for i, item in enumerate(self.items):
             found.setdefault(ItemId(item).chain, []).append(i)
@@ -278,9 +282,10 @@ class CaseScores:
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 
     def select_split(self, split: str) -> CaseScores:
-        """The items of this split if the data have dev and gate; otherwise all items outside `validation`.
+        """Return the items of this split if the data have the splits dev and gate, otherwise all items outside
+        `validation`.
 
-        A gate uses only `gate`; selection of checkpoints uses only `dev` or `validation`.
+        A gate uses only `gate`. The selection of checkpoints uses only `dev` or `validation`.
         """
         there = set(self.splits)
         if there & {DEV_SPLIT, GATE_SPLIT}:

@@ -1,4 +1,4 @@
-"""Items, which checks measure one by one, the properties of their kinds, and their form in failure messages."""
+"""Items, which checks measure one by one; the kinds of items; and the lines that show items in failure messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def parse_edits(text: str | None) -> list[Edit]:
 
 @dataclass(frozen=True, slots=True)
 class ItemSide:
-    """The near or the far text of an item with its score; no text if the score is that of the reversed pair."""
+    """The near or the far text of an item with its score. `text` is None if the score is that of the reversed pair."""
 
     text: str | None
     score: float
@@ -49,7 +49,7 @@ class ItemRow:
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]], i: int) -> Self:
-        """The row at this position of the columns of `ItemFrame.to_columns`."""
+        """Return the row at this position of the columns of `ItemFrame.to_columns`."""
 
         def value(name: str) -> Any:
             return columns[name][i] if columns.get(name) else None
@@ -71,14 +71,15 @@ class ItemRow:
 class Kind:
     """A kind of item, for results, gate and page. A package can add one by the entry point `encheck.kinds`.
 
-    `name` is its name in items.parquet, `scores` returns the class that scores many items. `score_form` describes the
-    scores and the gate's figure if the check declares no metric: "triplet" is a near score that should beat a far one
-    (margin rate), "turned" two that should be equal (symmetry), "labelled" one with a label (similarity gap), "pair" a
-    single one (its mean). `noun` is the plural on the page. An item has `sides` rows. `answer` names the text of a row
-    that the model found. `compares` says what similarity thresholds apply to: the "texts" of a row, the first
-    "answers", or neither. Without `is_sampled` a figure for a part of the data is meaningless. With `is_question` the
-    source is a query. `stands_alone`: each row is won or lost separately; `shrinks`: its texts can be shortened;
-    `is_learned`: a classifier of the vectors scores them. `note` returns a line on a row.
+    `name` is the name of the kind in items.parquet. `scores` returns the class that scores many items. `score_form`
+    describes the scores, and the gate's figure if the check declares no metric: "triplet" is a near score that should
+    beat a far score (margin rate), "turned" two scores that should be equal (symmetry), "labelled" a score with a label
+    (similarity gap), and "pair" a single score (its mean). `noun` is the plural on the page. An item has `sides` rows.
+    `answer` names the text of a row that the model chose. `compares` says what similarity thresholds apply to: the
+    "texts" of a row, the first "answers", or neither. Unless `is_sampled`, a figure for a part of the data is
+    meaningless. If `is_question`, the source is a query. If `stands_alone`, each row is won or lost separately. If
+    `shrinks`, the texts can be shortened. If `is_learned`, a classifier of the vectors scores the items. `note` returns
+    a line on a row.
     """
 
     name: str
@@ -102,10 +103,10 @@ class Kind:
 
 
 class Item:
-    """One question to a model; a subclass is a frozen dataclass that adds the texts.
+    """One question to a model. A subclass is a frozen dataclass that adds the texts.
 
-    `shares` are hashes of what it has in common with other items, if these overlap; empty if that is its cluster.
-    `construction` names how the texts of a written contrast differ; it is empty for other items.
+    `shares` are hashes of what the item has in common with other items, if these overlap; it is empty if items share
+    only their cluster. `construction` names how the texts of a written contrast differ; it is empty for other items.
     """
 
     __slots__ = ()
@@ -115,12 +116,12 @@ class Item:
 
     @property
     def kind(self) -> Kind:
-        """Its kind."""
+        """The item's kind."""
         raise NotImplementedError
 
     @property
     def shares(self) -> tuple[str, ...]:
-        """The cluster only."""
+        """Empty by default: the item shares only its cluster."""
         return ()
 
     @property
@@ -130,7 +131,7 @@ class Item:
 
     @property
     def second_cluster(self) -> str:
-        """The cluster of its second text if it differs; "" by default."""
+        """The cluster of the second text if it differs; "" by default."""
         return ""
 
     @property
@@ -155,42 +156,43 @@ class Item:
 
 
 class ItemsScoredInParts(Sequence[Any]):
-    """Items that do not fit into memory: they are scored in parts and never iterated one by one.
+    """Items that do not fit into memory. They are scored in parts and never iterated one by one.
 
-    `kind` is that of each item.
+    `kind` is the kind of each item.
     """
 
     kind: Kind
 
     @abstractmethod
     def refuse_unscorable_model(self, subject: Any) -> None:
-        """Raise NothingToMeasure for a model under test that cannot score them part by part."""
+        """Raise NothingToMeasure for a model under test that cannot score the items part by part."""
 
     @abstractmethod
     def prepare(self, subject: Any, together: Sequence[Any], *, locks: Any, progress: Any) -> int:
-        """Have a model score all texts of these items of one data set; return the number of computed scores.
+        """Score all texts of these items with a model; return the number of computed scores.
 
-        NothingToMeasure as of `refuse_unscorable_model`; EncoderError if the model fails.
+        Raise NothingToMeasure as `refuse_unscorable_model` does, EncoderError if the model fails.
         """
 
     @abstractmethod
     def score_items(self, scorer: Any, scale: Any, *, model: str | None, seed: int) -> Any:
-        """Their scores by a prepared model, named by its fingerprint, or by word overlap for None.
+        """Return the items' scores by a prepared model, named by its fingerprint, or by word overlap if `model` is
+        None.
 
         `scorer` scores the items in memory.
         """
 
     @abstractmethod
     def select_for_report(self, scores: Any, *, seed: int) -> tuple[Sequence[Item], Any]:
-        """The items for reports, with their scores: the worst, some random ones, and all in memory."""
+        """Return the items for reports with their scores: the worst items, some random ones, and all in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The items that a check measures, and the reasons why others were excluded.
+    """The items that a check measures, and the number of excluded items for each reason.
 
     `tuning` are labelled pairs for choosing thresholds, or training texts of a classifier; they are not measured.
-    `whole` are all items if they do not fit into memory; `included` then has those in memory.
+    `whole` has all items if they do not fit into memory; `included` then has the items in memory.
     """
 
     included: Sequence[Item]
@@ -206,7 +208,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class ExampleLine:
-    """A text after the name of its part, with its score if any.
+    """A line of an example: a text after the name of its part, with its score if it has one.
 
     `source` is the text to which `edits` apply, if the text is shown as a change of it.
     """
@@ -221,7 +223,9 @@ class ExampleLine:
 def triplet_lines(
     source: str, near: tuple[float, str, tuple[Edit, ...]], far: tuple[float, str, tuple[Edit, ...]]
 ) -> list[ExampleLine]:
-    """A source with the text that should be near and the one that should be far, each (score, text, edits)."""
+    """Return lines for a source, the text that should be near and the text that should be far, each (score, text,
+    edits).
+    """
     sides = (("near ", *near), ("far  ", *far))
     return [
         *(ExampleLine(name, text, score, source, edits) for name, score, text, edits in sides),
@@ -230,5 +234,5 @@ def triplet_lines(
 
 
 def pair_lines(name: str, score: float, source: str, text: str, edits: tuple[Edit, ...]) -> list[ExampleLine]:
-    """A text and its score, above the source that it is compared with."""
+    """Return a line for the text with its score, and below it the source that it is compared with."""
     return [ExampleLine(f"{name:5}", text, score, source, edits), ExampleLine("of   ", source)]

@@ -1,4 +1,4 @@
-"""Scorers of texts: a model or a surface scorer; BM25 searches all documents."""
+"""Scorers of texts: the interface of models and surface scorers, and BM25, which searches all documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Grid = Callable[[Sequence[str], Sequence[str]], Floats]
 
 
 def vector_similarity_grid(vectors: NDArray[np.float32], rows: Mapping[str, int], similarity: str) -> Grid:
-    """Similarities of encoded texts, shape [n, m]; cosines as one matrix product in fp64."""
+    """Return the similarities of encoded texts, shape [n, m]. Cosines are one matrix product in fp64."""
 
     def grid(first: Sequence[str], second: Sequence[str]) -> Floats:
         a, b = (vectors[[rows[t] for t in texts]] for texts in (first, second))
@@ -43,7 +43,7 @@ def _unit_rows(vectors: NDArray[np.float32]) -> Floats:
 
 
 def word_overlap_grid(first: Sequence[str], second: Sequence[str]) -> Floats:
-    """Jaccard overlap of word sets, shape [n, m].
+    """Return the Jaccard overlap of word sets, shape [n, m].
 
     >>> word_overlap_grid(["a red car"], ["a blue car", "snow"]).tolist()
     [[0.5, 0.0]]
@@ -68,7 +68,7 @@ NO_ROWS = (np.zeros(0, np.intp), np.zeros(0))
 
 
 class LexicalIndex:
-    """An index of the words of some documents, by bm25s (Lù 2024, arXiv 2407.03618) with Lucene's weights."""
+    """A word index of some documents by bm25s (Lù 2024, arXiv 2407.03618), with Lucene's weights."""
 
     def __init__(self, documents: Documents) -> None:
         import bm25s
@@ -81,7 +81,7 @@ class LexicalIndex:
             self._index.index(tokens, show_progress=False)
 
     def score_all_documents(self, query: str) -> Floats:
-        """The score of every document, shape [documents]; 0 if no word is shared."""
+        """Return the score of every document, shape [documents]; 0 for documents that share no word with it."""
         known = [word for word in words(query) if self._index is not None and word in self._index.vocab_dict]
         if self._index is None or not known:
             return np.zeros(self.count)
@@ -89,7 +89,7 @@ class LexicalIndex:
         return found
 
     def score_pairs(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The score of each query with the indexed document at the same position, shape [n]."""
+        """Return the score of each query with the indexed document at the same position, shape [n]."""
         by_query: dict[str, Floats] = {}
         found = []
         for query, document in zip(queries, documents, strict=True):
@@ -99,7 +99,10 @@ class LexicalIndex:
         return np.array(found)
 
     def rank_documents(self, queries: Sequence[str], count: int) -> Iterator[RankedRows]:
-        """(rows, scores) of the `count` best documents of each query, the best first; ties in the order of rows."""
+        """Yield (rows, scores) of the `count` best documents of each query, the best first.
+
+        Documents with equal scores are in the order of their rows.
+        """
         return (
             with_ties_in_row_order(*merge_top_rows(NO_ROWS, self.score_all_documents(query), 0, count=count))
             for query in queries
@@ -107,7 +110,7 @@ class LexicalIndex:
 
 
 class TextScorer(Protocol):
-    """A scorer of texts."""
+    """The interface of a scorer of texts: a model or a surface scorer."""
 
     @property
     def head_threshold(self) -> float | None:
@@ -115,36 +118,41 @@ class TextScorer(Protocol):
         ...
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """The similarity of each pair, shape [n]."""
+        """Return the similarity of each pair, shape [n]."""
         ...
 
     def score_grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The similarity of each query and document, shape [n, m]; NothingToMeasure if it can only score pairs."""
+        """Return the similarity of each query and document, shape [n, m].
+
+        Raise NothingToMeasure if the scorer can only score pairs.
+        """
         ...
 
     def score_repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """1 for each text with the same vector (or score with itself) in a different batch, otherwise 0; shape [n].
+        """Return whether texts get the same vector, or score with themselves, when encoded again; shape [n] each.
 
-        The second array compares that batch with its repetition."""
+        The first array has 1 for each text that gets the same result in a different batch, otherwise 0. The second
+        array compares that batch with its repetition.
+        """
         ...
 
     def rank_documents(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
-        """(rows, scores) of the best documents of each query, best first, at least `count` if there are that many.
+        """Yield (rows, scores) of at least the `count` best documents of each query, the best first.
 
-        A query's own document is left out.
+        If there are fewer documents, all are ranked. A query's own document is left out.
         """
         ...
 
     def score_documents(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The score of each document for the query at the same position, shape [n]."""
+        """Return the score of each document for the query at the same position, shape [n]."""
         ...
 
 
 @dataclass(frozen=True)
 class SurfaceScorer:
-    """A surface scorer by its name, which compares words or characters.
+    """A surface scorer by its name. It compares words or characters.
 
-    Scorers that weight words need `frequencies`, the one that searches documents needs `index`.
+    A scorer that weights words needs `frequencies`; the scorer that searches documents needs `index`.
     """
 
     name: str = WORD_OVERLAP
@@ -153,14 +161,14 @@ class SurfaceScorer:
     head_threshold: float | None = None
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """The similarity of each pair, shape [n]."""
+        """Return the similarity of each pair, shape [n]."""
         if self.name in SURFACE:
             return SURFACE[self.name](first, second)
         assert self.frequencies is not None
         return WEIGHTED[self.name](first, second, self.frequencies)
 
     def score_grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The similarity of each query and document, shape [n, m]."""
+        """Return the similarity of each query and document, shape [n, m]."""
         if self.name == WORD_OVERLAP:
             return word_overlap_grid(queries, documents)
         return np.array([self.score_pairs([query] * len(documents), documents) for query in queries])
@@ -170,14 +178,14 @@ class SurfaceScorer:
         return np.ones(len(texts)), np.ones(len(texts))
 
     def rank_documents(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
-        """(rows, scores) of the best documents of each query."""
+        """Return (rows, scores) of the best documents of each query."""
         assert self.index is not None
         own, wanted = [q.own for q in queries], max(count, 1 + max(len(q.right) for q in queries))
         answers = self.index.rank_documents([q.source for q in queries], count_including_own(wanted, own))
         return drop_own_documents(answers, own, count=wanted)
 
     def score_documents(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The score of each document for the query at the same position, shape [n]."""
+        """Return the score of each document for the query at the same position, shape [n]."""
         return (
             self.score_pairs(queries, documents) if self.index is None else self.index.score_pairs(queries, documents)
         )

@@ -1,8 +1,8 @@
-"""Labelled pairs, their difficulty, the validation part that thresholds come from, and texts that are encoded twice.
+"""Score labelled pairs and texts that are encoded twice, and classify pairs by difficulty.
 
-Difficulty is that of Peinelt et al. 2019 (section 4, Table 3). A pair is obvious if word overlap reveals its label:
-positive with low divergence (Po), negative with high (No). It is non-obvious if overlap misleads: positive with high
-divergence (Pn), negative with low (Nn).
+Difficulty is defined as in Peinelt et al. 2019 (section 4, Table 3). A pair is obvious if word overlap reveals its
+label: positive with low divergence (Po), negative with high (No). It is non-obvious if overlap misleads: positive with
+high divergence (Pn), negative with low (Nn).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DECIMALS = 12  # a pair at the median must stay there on every machine, despite 
 class Difficulty:
     """The cell of each pair (a position in CELLS, shape [n]), its divergence, and the cut of each split.
 
-    `scope` records the choice; `empty` counts pairs with a side without tokens.
+    `scope` says how the cut was chosen. `empty` counts pairs with a side without tokens.
     """
 
     cells: NDArray[np.int8]
@@ -46,7 +46,7 @@ class Difficulty:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of pairs per cell, as in Table 5."""
+        """The number of pairs in each cell, as in Table 5."""
         found = np.bincount(self.cells, minlength=len(CELLS)).tolist()
         return dict(zip(CELLS, found, strict=True))
 
@@ -56,10 +56,11 @@ class Difficulty:
 
 
 def classify_difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
-    """The cells of labelled pairs by the divergence of their words.
+    """Return the cells of labelled pairs by the divergence of their words.
 
-    The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
-    ("dataset": as in their text), or your own number. UsageError if a pair has no label 0 or 1.
+    If `scope` is "split", the cut is the median of each split, as in the authors' code and for Table 5. If it is
+    "dataset", the cut is the median of all pairs, as in the authors' text. A number is the cut itself. Raise UsageError
+    if a pair has no label 0 or 1.
 
     >>> from encheck.scoring.pairs import SentencePair
     >>> pair = SentencePair("1", "a red car", "a blue car", 1, "c")
@@ -84,9 +85,10 @@ def classify_by_divergence(
     scope: Scope = "split",
     empty: int = 0,
 ) -> Difficulty:
-    """The cells of pairs with known divergence; shapes [n]. Divergence at the median counts as low.
+    """Return the cells of pairs with known divergence; all arrays have shape [n]. Divergence at the median counts as
+    low.
 
-    Without `splits` all pairs form one split.
+    Without `splits`, all pairs form one split.
     """
     rounded = divergence.round(DECIMALS)
     names, which = [""], np.broadcast_to(0, len(rounded))
@@ -125,7 +127,7 @@ LABELLED = Kind("labelled", "labelled", lambda: PairScores, noun="pairs", compar
 
 @dataclass(frozen=True, slots=True)
 class SentencePair(Item):
-    """Two sentences and their label: 1 is a paraphrase, 0 is not a paraphrase, None is unlabelled.
+    """Two sentences and their label: 1 for a paraphrase, 0 for no paraphrase, None for an unlabelled pair.
 
     `score` is the graded similarity in the data's own range, if any; `key` is the data's own name for the pair, if any:
     in ranking data "question id/candidate id". `second_cluster` is the cluster of the second sentence if it differs, as
@@ -147,7 +149,7 @@ class SentencePair(Item):
 
     @property
     def kind(self) -> Kind:
-        """Whether the pair has a label or a score."""
+        """The kind of a labelled, graded or unlabelled pair."""
         return PAIR if self.label is None else LABELLED
 
     @property
@@ -157,14 +159,14 @@ class SentencePair(Item):
 
 
 def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
-    """The labelled pairs for choosing thresholds: those of the validation part, if a different part is measured."""
+    """Return the labelled pairs for choosing thresholds: the validation part, if a different part is measured."""
     if not any(p.split in TEST for p in pairs):
         return ()
     return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)
 
 
 class ScoredPairs:
-    """Properties of the scored `items` that metrics use; pairs that are not in memory provide them by their columns."""
+    """Properties of the scored `items` that metrics use. Pairs outside memory override them with their columns."""
 
     items: Sequence[Any]
 
@@ -184,11 +186,11 @@ class ScoredPairs:
         return [pair.key for pair in self.items]
 
     def classify_difficulty(self, scope: Scope) -> Difficulty:
-        """The cell of each labelled pair by the divergence of its words."""
+        """Return the difficulty cell of each labelled pair."""
         return classify_difficulty(self.items, scope=scope)
 
     def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
-        """The fold of each chosen pair, shape [chosen]; a cluster stays in one fold."""
+        """Return the fold of each chosen pair, shape [chosen]. A cluster stays in one fold."""
         return assign_folds([self.items[i].cluster for i in chosen])
 
     def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
@@ -196,16 +198,16 @@ class ScoredPairs:
         return tuple(self.items[i] for i in chosen) if self.items else ()
 
     def ascending_positions(self, values: Floats) -> list[int]:
-        """Positions of the values, the smallest first."""
+        """Return positions of the values, the smallest first."""
         return [int(i) for i in np.argsort(values, kind="stable")]
 
 
 @dataclass(frozen=True)
 class PairScores(ScoredPairs):
-    """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 not) if the check compares the two.
+    """The similarity of each pair, shape [n], with labels (1 paraphrase, 0 not) if the check compares the two.
 
-    `items` are the pairs themselves, for metrics that depend on texts, splits or graded scores. `head_threshold` is the
-    threshold of a trained two-class head, None for a model without one.
+    `items` are the pairs, for metrics that depend on texts, splits or graded scores. `head_threshold` is the threshold
+    of a trained two-class head; None for a model without one.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -222,7 +224,7 @@ class PairScores(ScoredPairs):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these pairs; an unlabelled pair counts as a paraphrase."""
+        """Return the scores of these pairs. An unlabelled pair counts as a paraphrase."""
         pairs: tuple[SentencePair, ...] = tuple(items)
         values = scorer.score_pairs([p.first for p in pairs], [p.second for p in pairs])
         labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
@@ -243,7 +245,7 @@ class PairScores(ScoredPairs):
 
     @property
     def gold(self) -> Floats:
-        """The graded similarity of each pair, shape [n]; UsageError if a pair has no score."""
+        """The graded similarity of each pair, shape [n]. Raises UsageError if a pair has no score."""
         graded = [pair.score for pair in self.items]
         if len(graded) != len(self.values) or None in graded:
             raise UsageError(
@@ -252,14 +254,14 @@ class PairScores(ScoredPairs):
         return np.array(graded, float)
 
     def clusters_of(self, *labels: int) -> int:
-        """Number of clusters with a pair of this label; for several labels, the smallest number."""
+        """Return the number of clusters with a pair of this label, or for several labels the smallest number."""
         return min(self.resampler.clusters_among(self.labels == label) for label in labels)
 
     @property
     def calibrated(self) -> Self:
-        """The same on the scale where 0 is a random pair and 1 is identical text.
+        """The same scores on the scale where 0 is a random pair and 1 is identical text.
 
-        NothingToMeasure if the data have no random pairs.
+        Raises NothingToMeasure if the data have no random pairs.
         """
         if np.isnan(self.scale.reference):
             raise NothingToMeasure(f"{self.data} has {NO_RANDOM_PAIRS}")
@@ -267,13 +269,13 @@ class PairScores(ScoredPairs):
         return replace(self, values=self.scale.calibrate(self.values), surface=surface, suffix="_calibrated")
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the pairs, the most unexpected similarity first."""
+        """Return the positions of the pairs, the pair with the most unexpected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
         return self.ascending_positions(wrong)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The pairs as rows of the item file; their kind is `labelled` if all of them have a label."""
+        """Return the pairs as rows of the item file. Their kind is `labelled` if all of them have a label."""
         pairs: Sequence[SentencePair] = items
         near = TextColumns(
             tuple(p.second for p in pairs), self.values, self._overlap, tuple(edits_json(p.edits) for p in pairs),
@@ -286,7 +288,7 @@ class PairScores(ScoredPairs):
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The pair as a failure message shows it."""
+        """Return the lines that show the pair in a failure message."""
         name = LABELS.get(int(self.labels[position]), "")
         return pair_lines(name, float(self.values[position]), item.first, item.second, item.edits)
 
@@ -298,21 +300,21 @@ class PairScores(ScoredPairs):
 
 @dataclass(frozen=True)
 class TuningScores:
-    """Scores of the validation part's labelled pairs, with their labels (1 paraphrase, 0 not); shape [n] each."""
+    """The scores of the validation part's labelled pairs, with their labels (1 paraphrase, 0 not); shape [n] each."""
 
     values: Floats
     labels: NDArray[np.int8]
 
     @classmethod
     def score_pairs(cls, pairs: Sequence[SentencePair], scorer: TextScorer) -> TuningScores | None:
-        """The scores of these pairs; None unless they have both labels, which choosing a threshold needs."""
+        """Return the scores of these pairs; None unless both labels occur, since choosing a threshold needs both."""
         labels = np.array([p.label for p in pairs], float)
         if {0, 1} - set(labels.tolist()):
             return None
         return cls(scorer.score_pairs([p.first for p in pairs], [p.second for p in pairs]), labels.astype(np.int8))
 
     def calibrate(self, scale: Scale) -> TuningScores:
-        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        """Return the same scores on the scale where 0 is a random pair and 1 is identical text."""
         return TuningScores(scale.calibrate(self.values), self.labels)
 
 
@@ -342,9 +344,9 @@ class Repeated(Item):
 
 @dataclass(frozen=True)
 class RepeatedScores(PairScores):
-    """1 for each text with the same vector, or score with itself, in a different batch; shape [n]. Labels are 1.
+    """1 for each text that gets the same vector, or score with itself, in a different batch, otherwise 0; shape [n].
 
-    `repeated` is 1 if repeating that batch gave the same again.
+    All labels are 1. `repeated` is 1 for each text that gets the same result when that batch is repeated.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
@@ -357,13 +359,13 @@ class RepeatedScores(PairScores):
         return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The texts as rows of the item file, each compared with itself."""
+        """Return the texts as rows of the item file. Each text is compared with itself."""
         texts = tuple(i.text for i in items)
         near = TextColumns(texts, self.values, edits=(edits_json(()),) * len(texts))
         return ItemFrame.from_items(REPEATED, case, items, sources=texts, near=near)
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The text compared with itself."""
+        """Return the text compared with itself."""
         return pair_lines("same", float(self.values[position]), item.text, item.text, ())
 
 
@@ -372,7 +374,7 @@ SHORTENED = Kind(PAIR.name, "pair", lambda: ShortenedScores, noun=PAIR.noun, com
 
 @dataclass(frozen=True, slots=True)
 class Shortened(SentencePair):
-    """A text, and the same text without its end."""
+    """A text, paired with the same text without its end."""
 
     kind: ClassVar[Kind] = SHORTENED  # a pair in all files
 
@@ -384,14 +386,14 @@ class Shortened(SentencePair):
 
 @dataclass(frozen=True)
 class ShortenedScores(PairScores):
-    """The scale's score of identical text, less what the text's score with itself loses without its end; shape [n].
+    """The scale's score of identical text, minus what a text's score with itself loses without its end; shape [n].
 
-    By the dot product, and for many models that score pairs, that score differs from text to text.
+    By the dot product, and for many models that score pairs, a text's score with itself differs from text to text.
     """
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these texts."""
+        """Return the scores of these texts."""
         texts: tuple[Shortened, ...] = tuple(items)
         whole = [text.first for text in texts]
         lost = scorer.score_pairs(whole, whole) - scorer.score_pairs(whole, [text.second for text in texts])

@@ -1,6 +1,6 @@
-"""Scores of queries that search documents: their answers, and the best wrong one.
+"""Score queries that search documents: their right answers, and the best wrong answer.
 
-Queries of a log have no judgements: their answers are stored, not judged.
+Queries of a log have no judgements, so their answers are stored but not judged.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ RANKED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class RankedQuery(SearchingQuery):
-    """A query with the rows and grades of its right documents, best first.
+    """A query with the rows and grades of its right documents, the best first.
 
-    `negatives` are rows of documents given as hard negatives. `slices` are the data's further columns for the query.
-    `own` is the row of the document that equals the query and is left out of its search. `shares` are hashes of its
-    right documents and of the data's cluster. `wrong` are rows of all documents judged wrong; None if the judgements
-    name only right documents, so all others count as wrong. The query is encoded as a query, the documents as
-    documents.
+    `negatives` are rows of documents that the data give as hard negatives. `slices` are the data's further columns for
+    the query. `own` is the row of the document that equals the query; the query's search leaves it out. `shares` are
+    hashes of the right documents and of the data's cluster. `wrong` are the rows of all documents that were judged
+    wrong; None if the judgements name only right documents, so that all others count as wrong. The query is encoded as
+    a query, the documents as documents.
     """
 
     kind: ClassVar[Kind] = RANKED
@@ -77,10 +77,11 @@ class RankedQuery(SearchingQuery):
 
 @dataclass(frozen=True)
 class RankedScores(SearchScores):
-    """The answers to each query; near is the score of its first right document, far that of the best other one.
+    """The answers to each query. `near` is the score of its first right document, `far` that of the best other
+    document.
 
-    The first right document has the highest grade; on a tie, the last id. `first_stage` is the recall of an approximate
-    search, None for an exact one.
+    The first right document is the one with the highest grade; on a tie, the one with the last id. `first_stage` is the
+    recall of an approximate search; None for an exact search.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
@@ -91,7 +92,7 @@ class RankedScores(SearchScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The answers to these queries."""
+        """Return the answers to these queries."""
         queries: Sequence[RankedQuery] = items
         judged = list(_score_judged_documents(queries, scorer))
         answers, near, far, found = [], [], [], []
@@ -113,7 +114,7 @@ class RankedScores(SearchScores):
         return cls(np.array(near), np.array(far), resampler, scale, found=tuple(found), answers=tuple(answers))
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the far text is the best answer that is not right."""
+        """Return the queries as rows of the item file. The far text is the best answer that is not right."""
         queries: Sequence[RankedQuery] = items
         no_edits = (edits_json(()),) * len(items)
         near = TextColumns(tuple(q.near for q in queries), self.near, edits=no_edits)
@@ -126,7 +127,7 @@ class RankedScores(SearchScores):
 
 
 def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) -> Iterator[tuple[Floats, Floats]]:
-    """(scores of the right documents, scores of the hard negatives) of each query."""
+    """Yield (scores of the right documents, scores of the hard negatives) for each query."""
     pairs = [pair for q in queries for pair in q.query_document_pairs]
     scores = scorer.score_documents([query for query, _ in pairs], [document for _, document in pairs])
     at = 0
@@ -137,7 +138,7 @@ def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) 
 
 
 def rerank(rows: Any, values: Floats) -> RankedRows:
-    """Candidates in the order of their new scores; ties in the order of their rows."""
+    """Return the candidates in the order of their new scores, and on a tie in the order of their rows."""
     order = np.lexsort((rows, -values))
     return rows[order], values[order]
 
@@ -149,7 +150,7 @@ LOGGED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuery(SearchingQuery):
-    """A query of a log that occurs `weight` times, without judgements; it searches documents.
+    """A query of a log that occurs `weight` times. It has no judgements, and searches documents.
 
     The query is encoded as a query, the documents as documents.
     """
@@ -167,9 +168,10 @@ class LoggedQuery(SearchingQuery):
 
 @dataclass(frozen=True)
 class LoggedScores(PairScores):
-    """The score of each query's first answer, shape [n]; `answers` has the rows of the first ten, `found` the first.
+    """The score of each query's first answer, shape [n].
 
-    `first_stage` is the recall of an approximate search, None for an exact one.
+    `answers` has the rows of the first ten answers, `found` the text of the first. `first_stage` is the recall of an
+    approximate search; None for an exact search.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
@@ -181,7 +183,7 @@ class LoggedScores(PairScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The answers to these queries; documents that count as the same have the row of the first."""
+        """Return the answers to these queries. Documents that count as the same all have the row of the first."""
         queries: Sequence[LoggedQuery] = items
         answers, best, found = [], [], []
         for q, (rows, values) in zip(queries, scorer.rank_documents(queries, STORED_ANSWERS), strict=True):
@@ -198,7 +200,7 @@ class LoggedScores(PairScores):
         )  # fmt: skip
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the near text is the first answer."""
+        """Return the queries as rows of the item file. The near text is the first answer."""
         queries: Sequence[LoggedQuery] = items
         near = TextColumns(self.found, self.values, edits=(edits_json(()),) * len(items))
         return ItemFrame.from_items(
@@ -207,5 +209,5 @@ class LoggedScores(PairScores):
         )  # fmt: skip
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The query and its first answer."""
+        """Return lines for the query and its first answer."""
         return pair_lines("first answer", float(self.values[position]), item.source, self.found[position], ())

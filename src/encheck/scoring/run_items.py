@@ -1,4 +1,4 @@
-"""The items of a run: one Arrow table with one schema, from measuring to items.parquet, gate, comparison and page."""
+"""The items of a run in one Arrow table. Measuring, items.parquet, gate, comparison and page use the same schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONAL = (
 
 
 def item_schema() -> Schema:
-    """The columns of items.parquet and their types."""
+    """Return the columns of items.parquet and their types."""
     import pyarrow
 
     types = dict.fromkeys((*COLUMNS, *OPTIONAL), pyarrow.string()) | {"label": pyarrow.int8(), "step": pyarrow.int32()}
@@ -32,7 +32,7 @@ def item_schema() -> Schema:
 
 
 def item_table(columns: Columns) -> Table:
-    """The items of one case as a table of `item_schema`; columns missing in `columns` are empty."""
+    """Return the items of one case as a table of `item_schema`. Columns that `columns` lacks are empty."""
     import pyarrow
 
     count = len(columns["item"])
@@ -41,9 +41,9 @@ def item_table(columns: Columns) -> Table:
 
 
 class RunItems(Mapping[str, Columns]):
-    """The items of a run: `table` has one row per item of a case, grouped by case.
+    """The items of a run. `table` has one row per item of a case, grouped by case.
 
-    Indexing by a case (the text of its `CaseId`) returns its columns as plain Python values.
+    Index by a case (the text of its `CaseId`) to get the case's columns as plain Python values.
     """
 
     def __init__(self, table: Table) -> None:
@@ -55,7 +55,7 @@ class RunItems(Mapping[str, Columns]):
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Table]) -> RunItems:
-        """The items of these cases, in their order."""
+        """Return the items of these cases, in the order of the tables."""
         import pyarrow
 
         return cls(pyarrow.concat_tables([item_schema().empty_table(), *tables.values()]))
@@ -66,7 +66,7 @@ class RunItems(Mapping[str, Columns]):
         return cls.from_tables({case: item_table(columns) for case, columns in cases.items()})
 
     def sorted_by_case(self) -> Table:
-        """The table with the cases in the order of their names, as items.parquet has them."""
+        """Return the table with the cases in the order of their names, as items.parquet has them."""
         import pyarrow
 
         slices = (self.table.slice(start, end - start) for _, (start, end) in sorted(self._spans.items()))

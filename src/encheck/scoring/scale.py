@@ -1,4 +1,4 @@
-"""Calibration: the scores of unrelated and of identical text on a scorer's scale."""
+"""Calibrate scores by a scorer's scores of unrelated and of identical text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TIE = 1e-5  # as a share of the way from unrelated to identical text: smaller di
 
 @dataclass(frozen=True)
 class Scale:
-    """The calibration of a scorer: its mean over random cross-topic pairs becomes 0, identical text 1.
+    """The calibration of a scorer. The mean score of random cross-topic pairs becomes 0, that of identical text 1.
 
-    `pairs` is the number of random pairs behind `reference`, `spread` their standard deviation.
+    `pairs` is the number of random pairs behind `reference`, and `spread` their standard deviation.
     """
 
     reference: float
@@ -26,29 +26,31 @@ class Scale:
     spread: NonNegative = 0.0
 
     def reference_error(self, mean: float) -> float:
-        """The pool's part of the standard error of a value that moves with the reference by `mean` (delta)."""
+        """Return what the random pairs add to the standard error of a value that moves with the reference by `mean`
+        (delta).
+        """
         return abs(mean) * self.spread / self.unit / float(np.sqrt(self.pairs)) if self.pairs else 0.0
 
     @property
     def tie(self) -> float:
-        """The largest difference of two raw scores that is a tie."""
+        """The largest difference of two raw scores that counts as a tie."""
         return TIE * (self.unit if self.unit == self.unit else 1.0)
 
     def margins(self, near: Floats, far: Floats) -> Floats:
-        """Near minus far, of raw scores of one shape; 0 for a tie."""
+        """Return near minus far of raw scores of the same shape; 0 for a tie."""
         found = near - far
         return np.where(np.abs(found) <= self.tie, 0.0, found)
 
     def calibrate(self, values: Floats) -> Floats:
-        """(x - reference) / (identity - reference); NaN for a scorer that gives both the same value."""
+        """Return (x - reference) / (identity - reference); NaN for a scorer for which both are equal."""
         return (values - self.reference) / self.unit
 
     def calibrate_margins(self, values: Floats) -> Floats:
-        """x / (identity - reference), for differences, which have no offset."""
+        """Return x / (identity - reference), for differences, which have no offset."""
         return values / self.unit
 
     @property
     def unit(self) -> float:
-        """The distance of identical text from unrelated text; NaN if the scorer gives both the same value."""
+        """The distance between identical and unrelated text; NaN for a scorer for which both are equal."""
         unit = self.identity - self.reference
         return unit if unit > 1e-9 else float("nan")

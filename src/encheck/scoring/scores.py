@@ -1,4 +1,4 @@
-"""The scores of every kind of item, with their worst items, rows and display."""
+"""All kinds of items and their scores. Find a kind by its name, and read its frame."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ENTRY_POINTS = "encheck.kinds"
 
 
 def find_kind(name: str) -> Kind | None:
-    """The kind of this name, from encheck or an installed package; None if it is not declared."""
+    """Return the kind with this name, from encheck or an installed package; None if no kind has it."""
     if name in KINDS:
         return KINDS[name]
     for point in entry_points(group=ENTRY_POINTS, name=name):
@@ -63,7 +63,7 @@ def find_kind(name: str) -> Kind | None:
 
 
 def read_item_frame(case: CaseId, columns: Columns) -> ItemFrame:
-    """The frame of a case in items.parquet; ValueError for an unknown kind."""
+    """Return the frame of a case in items.parquet. Raise ValueError for an unknown kind."""
     name = columns["kind"][0]
     if (kind := find_kind(name)) is None:
         raise ValueError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")

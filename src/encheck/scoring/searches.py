@@ -1,4 +1,4 @@
-"""Scores of searches: each query's answer, and how often each text is an answer."""
+"""Score searches: the answer to each query, and how often each text is an answer."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ OCCURRENCE = Kind("occurrence", "pair", lambda: OccurrenceScores, is_sampled=Fal
 
 @dataclass(frozen=True, slots=True)
 class Query(Item):
-    """A source that searches for the text `near` among all texts of its check's items; `others` are wrong texts.
+    """A source that searches for the text `near` among all texts of its check's items. `others` are wrong texts.
 
-    With `counts` its figure is the number of queries that have `near` among their answers.
+    With `counts`, the figure of the item is the number of queries that have `near` among their answers.
     """
 
     id: ItemId
@@ -46,19 +46,20 @@ class Query(Item):
 
     @property
     def kind(self) -> Kind:
-        """Say whether the item measures its answer or a count of answers."""
+        """The kind of an item that measures its answer, or that counts answers."""
         return OCCURRENCE if self.counts else SEARCH
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs that contain all of its texts."""
+        """Pairs that together contain all texts of the query."""
         return ((self.source, self.near), *((self.source, text) for text in self.others))
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Results of a search for each query, shape [n]: similarity of its own text, of the best other text, and that text.
+    """The results of a search for each query, shape [n].
 
+    `near` is the similarity of its own text, `best` that of the best other text, and `texts` has that other text.
     `occurrences` counts the queries that have each query's own text among their ten nearest (Radovanovic et al. 2010,
     JMLR 11, N_10).
     """
@@ -70,9 +71,9 @@ class SearchResult:
 
 
 def search_texts(queries: Sequence[Query], grid: Grid) -> SearchResult:
-    """Search the text of each query among the sources, the texts and the other texts of all queries.
+    """Search for the text of each query among the sources, the texts and the other texts of all queries.
 
-    The query's own source and right answers to the same source do not count as other texts.
+    The query's own source does not count as another text, nor do right answers to the same source.
     """
     pool = sorted({t for q in queries for t in (q.source, q.near, *q.others)})  # ties: fixed order
     at = {text: i for i, text in enumerate(pool)}
@@ -97,7 +98,10 @@ def search_texts(queries: Sequence[Query], grid: Grid) -> SearchResult:
 
 @dataclass(frozen=True)
 class SearchScores(MarginScores):
-    """Similarity of each query with its own text and the best other text, shape [n] each; `found` has the texts."""
+    """The similarity of each query with its own text and with the best other text, shape [n] each.
+
+    `found` has the best other texts.
+    """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = True
@@ -105,12 +109,12 @@ class SearchScores(MarginScores):
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The best answers to these queries."""
+        """Return the similarities of these queries with their own text and with the best other text."""
         found = search_texts(items, scorer.score_grid)
         return cls(found.near, found.best, resampler, scale, found=found.texts)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the far text is the best other text."""
+        """Return the queries as rows of the item file. The far text is the best other text."""
         overlap = self.surface.get(WORD_OVERLAP)
         near = _near_columns(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
@@ -118,29 +122,31 @@ class SearchScores(MarginScores):
         return ItemFrame.from_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The query, its own text and the best other text."""
+        """Return lines for the query, its own text and the best other text."""
         near, far = float(self.near[position]), float(self.far[position])
         return triplet_lines(item.source, (near, item.near, item.near_edits), (far, self.found[position], ()))
 
 
 @dataclass(frozen=True)
 class OccurrenceScores(PairScores):
-    """The number of queries with each query's own text among their ten nearest (k-occurrence), shape [n]; labels 1."""
+    """The number of queries with each query's own text among their ten nearest (k-occurrence), shape [n]. All labels
+    are 1.
+    """
 
     searches: ClassVar[bool] = True
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The k-occurrence of the texts of these queries."""
+        """Return the k-occurrence of the texts of these queries."""
         return cls(search_texts(items, scorer.score_grid).occurrences, np.ones(len(items), np.int8), resampler, scale)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the score is a number of answers."""
+        """Return the queries as rows of the item file. The score is a number of answers."""
         near = _near_columns(items, self.values, self._overlap)
         return ItemFrame.from_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The counted text, above its query."""
+        """Return lines for the counted text, and below it the query."""
         return pair_lines("same", float(self.values[position]), item.source, item.near, item.near_edits)
 
 

@@ -13,14 +13,14 @@ TEST = frozenset({"test", "gate"})  # dev and gate are the probes' own
 
 
 def test_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.intp]:
-    """Positions of the items of a test split, or of all items if the data have no splits."""
+    """Return the positions of the items of a test split, or of all items if the data have no test split."""
     if TEST.isdisjoint(splits):
         return np.arange(len(splits))
     return np.flatnonzero([split in TEST for split in splits])
 
 
 def join_split_names(splits: Iterable[str]) -> str:
-    """The name of these items' splits for other formats; `all` if one of them has no name.
+    """Return the joined names of these items' splits, for other formats; `all` if an item has no split.
 
     >>> join_split_names(["gate", "dev", "gate"]), join_split_names(["test", ""]), join_split_names([])
     ('dev+gate', 'all', 'all')
@@ -33,7 +33,7 @@ FOLDS = 10
 
 
 def assign_folds(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:
-    """The fold of each item, shape [n]: clusters are assigned in the order of their names' hashes.
+    """Return the fold of each item, shape [n]. Clusters are assigned in the order of the hashes of their names.
 
     >>> assign_folds(["a", "b", "a"], folds=2).tolist()
     [1, 0, 1]

@@ -1,4 +1,4 @@
-"""Triplets: the near text against the far one, and which of the two the surface favours."""
+"""Score triplets: the near text against the far text, and which of the two the surface favours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRIPLET = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Triplet(Item):
-    """A source, a text that should be near to it and a text that should be farther.
+    """A source, a text that should be near it, and a text that should be farther away.
 
     `near_why` and `far_why` are the certificates of generated texts.
     """
@@ -54,9 +54,9 @@ class Triplet(Item):
 
 @dataclass(frozen=True)
 class MarginScores:
-    """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
+    """The similarity of each triplet's source with its near and with its far text, shape [n] each.
 
-    `items` are the triplets, for metrics that depend on their texts. Without `has_curve` a rate has only one epsilon.
+    `items` are the triplets, for metrics that depend on their texts. Without `has_curve`, a rate has only one epsilon.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (*SURFACE, "tf-idf")
@@ -73,7 +73,7 @@ class MarginScores:
 
     @classmethod
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these triplets."""
+        """Return the scores of these triplets."""
         triplets: Sequence[Triplet] = items
         sources = [t.source for t in triplets]
         near, far = (
@@ -93,7 +93,7 @@ class MarginScores:
 
     @property
     def calibrated(self) -> Self:
-        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        """The same scores on the scale where 0 is a random pair and 1 is identical text."""
         return replace(
             self,
             near=self.scale.calibrate(self.near),
@@ -103,11 +103,11 @@ class MarginScores:
         )
 
     def positions_worst_first(self) -> list[int]:
-        """Positions of the items, the smallest margin first."""
+        """Return the positions of the items, the smallest margin first."""
         return [int(i) for i in np.argsort(self.margins, kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The triplets as rows of the item file."""
+        """Return the triplets as rows of the item file."""
         triplets: Sequence[Triplet] = items
         overlap = self.surface.get(WORD_OVERLAP)
         near = TextColumns(
@@ -123,7 +123,7 @@ class MarginScores:
         )
 
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """The triplet as a failure message shows it."""
+        """Return the lines that show the triplet in a failure message."""
         near, far = float(self.near[position]), float(self.far[position])
         return triplet_lines(item.source, (near, item.near, item.near_edits), (far, item.far, item.far_edits))
 
@@ -134,10 +134,11 @@ EDIT_DISTANCE_COLUMN = 0  # the column of the token edit distance, which defines
 
 
 def surface_differences(items: Sequence[Triplet]) -> Floats:
-    """How much the surface favours the near text over the far one, a column for each of NAMES; shape [n, 6].
+    """Return how much the surface favours the near text over the far text, with a column for each of NAMES; shape [n,
+    6].
 
-    Positive: a surface scorer finds the near text nearer to the source; its length is nearer to the source's; its words
-    are more frequent. Swapping near and far reverses every sign.
+    A value is positive if a surface scorer finds the near text nearer to the source, if the length of the near text is
+    nearer to that of the source, or if its words are more frequent. Swapping near and far reverses every sign.
     """
     return _surface_differences(tuple((t.source, t.near, t.far) for t in items)).copy()
 
@@ -152,9 +153,10 @@ def _surface_differences(texts: tuple[tuple[str, str, str], ...]) -> Floats:
 
 
 def surface_preference(source: str, near: str, far: str) -> int:
-    """1 if the near text has the smaller token edit distance from the source, -1 if the far text has, otherwise 0.
+    """Return 1 if the near text has the smaller token edit distance from the source, -1 if the far text has, otherwise
+    0.
 
-    Distances are shares of the longer text's tokens, as in the scorer `edit-distance`.
+    A distance is divided by the number of tokens of the longer text, as in the scorer `edit-distance`.
 
     >>> surface_preference("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
     -1

@@ -1,4 +1,4 @@
-"""Search among vectors: exact, in blocks of documents, and by an index that finds candidates.
+"""Search vectors: exactly, in blocks of documents, or by an index that finds candidates.
 
 Documents with the same score are in the order of their rows. For trec_eval's order of ties, sort the rows by id in
 descending order. The index is Faiss's inverted file (Jegou et al. 2011, IEEE TPAMI 33): k-means sorts the documents
@@ -29,9 +29,9 @@ SCORES_AT_ONCE = 1 << 25  # scores per block, four bytes each
 
 
 def search_exactly(queries: Vectors, documents: Vectors, *, similarity: str, count: int) -> Iterator[RankedRows]:
-    """(rows, scores) of the `count` nearest documents of each query, the nearest first; fewer if there are fewer.
+    """Yield (rows, scores) of the `count` nearest documents of each query, the nearest first; fewer if there are fewer.
 
-    `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer.
+    `queries` [n, d] and `documents` [m, d] are fp32. `similarity` is one of `SIMILARITIES`, for which larger is nearer.
     Differences within fp32 rounding are ties.
     """
     grid = block_scorer(similarity, queries)
@@ -44,7 +44,7 @@ def search_exactly(queries: Vectors, documents: Vectors, *, similarity: str, cou
 
 
 def merge_top_rows(best: RankedRows, scores: Row, start: int, *, count: int) -> RankedRows:
-    """The `count` best of the known answers and of a further block, whose first row is `start`."""
+    """Return the `count` best of the known answers and of the next block, whose first row is `start`."""
     rows, values = best
     full = len(rows) == count
     new = np.flatnonzero(scores > values[-1]) if full else np.arange(len(scores))
@@ -55,7 +55,7 @@ def merge_top_rows(best: RankedRows, scores: Row, start: int, *, count: int) -> 
 
 
 def _top_positions(scores: Row, count: int) -> NDArray[np.intp]:
-    """The positions of the `count` best, in order; on ties the first."""
+    """Return the positions of the `count` best scores, in order. On a tie, the first position comes first."""
     if len(scores) <= count:
         return np.arange(len(scores))
     last = np.partition(scores, len(scores) - count)[len(scores) - count]
@@ -64,14 +64,14 @@ def _top_positions(scores: Row, count: int) -> NDArray[np.intp]:
 
 
 def with_ties_in_row_order(rows: NDArray[np.intp], values: NDArray[np.float64]) -> RankedRows:
-    """Sort answers that tie in fp32 by their rows."""
+    """Return the sort answers that tie in fp32 by their rows."""
     step = fp32_tolerance(values)
     order = np.lexsort((rows, -np.round(values / step)))
     return rows[order], values[order]
 
 
 def drop_own_documents(answers: Iterable[RankedRows], own: Sequence[int | None], *, count: int) -> Iterator[RankedRows]:
-    """The first `count` answers to each query, without the document that equals the query, if any.
+    """Yield the first `count` answers to each query, without the document that equals the query, if any.
 
     A search for `count` answers therefore needs `wider(count, own)`.
     """
@@ -81,17 +81,17 @@ def drop_own_documents(answers: Iterable[RankedRows], own: Sequence[int | None],
 
 
 def count_including_own(count: int, own: Sequence[int | None]) -> int:
-    """One more than `count` if a query is among the documents."""
+    """Return `count`, or one more if a query is among the documents."""
     return count + any(one is not None for one in own)
 
 
 def fp32_tolerance(values: NDArray[np.float64]) -> float:
-    """The largest difference of two of these scores that is a tie in fp32."""
+    """Return the largest difference of two of these scores that counts as a tie in fp32."""
     return float(FP32 * max(1.0, float(np.abs(values).max(initial=0))))
 
 
 def block_scorer(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
-    """A function that scores a block of documents [block, d] for queries [n, d] and returns shape [n, block]."""
+    """Return a function that scores a block of documents [block, d] for queries [n, d] and returns shape [n, block]."""
     if similarity == "cosine":
         directions = unit_vectors(queries)
         return lambda block: directions @ unit_vectors(block).T
@@ -104,7 +104,7 @@ def block_scorer(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
 
 
 def unit_vectors(vectors: Vectors) -> Vectors:
-    """The vectors [n, d] normalised to length 1; a zero vector is unchanged."""
+    """Return the vectors [n, d] normalised to length 1; a zero vector is unchanged."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     found: Vectors = (vectors / np.maximum(norms, 1e-60)[:, None]).astype(np.float32)
     return found
@@ -126,13 +126,16 @@ SEEDS = 1 << 31  # that Faiss accepts
 
 @dataclass(frozen=True, slots=True)
 class IndexSize:
-    """The number of lists, and how many of them a query searches; 0 means automatic."""
+    """The number of lists of an index, and how many of them a query searches; 0 means automatic."""
 
     lists: int = 0
     probes: int = 0
 
     def resolve_sizes(self, documents: int) -> IndexSize:
-        """Find automatic sizes for this many documents: the square root of their number; one in 16 lists, at least 16.
+        """Replace automatic sizes by values for this many documents.
+
+        The number of lists is the square root of the number of documents. A query searches one in 16 lists, at least
+        16.
 
         >>> IndexSize().resolve_sizes(1_000_000), IndexSize(probes=5_000).resolve_sizes(900)
         (IndexSize(lists=1000, probes=63), IndexSize(lists=30, probes=30))
@@ -158,10 +161,10 @@ def refuse_missing_faiss() -> None:
 
 
 class InvertedLists:
-    """An index over `documents` [m, d], fp32, which it does not copy: it stores one byte per number.
+    """An index over `documents` [m, d], fp32. It does not copy them, and stores one byte per number.
 
-    `similarity` is one of `SUPPORTED_SIMILARITIES`. The same documents, size and seed give the same index,
-    with any number of threads.
+    `similarity` is one of `SUPPORTED_SIMILARITIES`. The same documents, size and seed give the same index with any
+    number of threads.
     """
 
     def __init__(self, documents: Vectors, *, similarity: str, size: IndexSize, seed: int = 0) -> None:
@@ -172,17 +175,17 @@ class InvertedLists:
             self._index.add(self._normalise_rows(documents[start : start + AT_ONCE]))
 
     def set_probes(self, probes: int) -> None:
-        """Search this many lists from now on; 0 means automatic."""
+        """Set how many lists later searches use; 0 means automatic."""
         self.size = IndexSize(self.size.lists, probes).resolve_sizes(len(self.documents))
         self._index.nprobe = self.size.probes
 
     def _normalise_rows(self, vectors: Vectors) -> Vectors:
-        """Vectors as the index compares them: normalised to length 1 for cosines."""
+        """Return the vectors as the index compares them: normalised to length 1 for cosines."""
         whole = np.ascontiguousarray(vectors, np.float32)
         return unit_vectors(whole) if self.similarity == "cosine" else whole
 
     def _train_index(self, seed: int) -> Any:
-        """Make the empty index: centres, and the range of each dimension, from seeded samples of the documents."""
+        """Return the empty index, with centres and the range of each dimension from seeded samples of the documents."""
         import faiss
 
         rng, (count, width), lists = np.random.default_rng([seed, 0xFA155]), self.documents.shape, self.size.lists
@@ -205,7 +208,8 @@ class InvertedLists:
         return self._normalise_rows(self.documents[rows])
 
     def search(self, queries: Vectors, *, count: int, fewest: int = 1) -> Iterator[RankedRows]:
-        """(rows, scores) of the `count` nearest documents of each query [n, d] among the searched lists, nearest first.
+        """Yield (rows, scores) of the `count` nearest documents of each query [n, d] among the searched lists, nearest
+        first.
 
         A query whose lists have fewer than `fewest` documents is searched exactly, and so are all queries if all lists
         are searched. Scores and the order of ties equal those of `search_exactly`, up to fp32 rounding.
@@ -223,7 +227,9 @@ class InvertedLists:
             yield with_ties_in_row_order(rows[order], values[order].astype(np.float64))
 
     def _candidates(self, queries: Vectors, count: int) -> Iterator[NDArray[np.intp]]:
-        """The rows of the index's first documents, sorted: a few more than `count`, since the index rounds."""
+        """Yield the rows of the index's first documents, sorted. There are a few more than `count`, since the index
+        rounds.
+        """
         probes = self.size.probes
         for start in range(0, len(queries), 1_024):
             some = self._normalise_rows(queries[start : start + 1_024])
@@ -239,9 +245,9 @@ class IndexRecall:
     """The recall of an index against exact search, on a sample of the queries.
 
     `found` [n, depths] has the share of the first 10, 100 and 1,000 exact answers that are among equally many answers
-    of the index; a tie with the last answer counts. Of the `right` documents among the first ten exact answers, `lost`
-    are not among the index's first ten. `raised` right documents rank higher there, since the index missed a nearer
-    document.
+    of the index; a tie with the last answer counts. `right` is the number of right documents among the first ten exact
+    answers. Of these, `lost` are not among the index's first ten, and `raised` rank higher there, since the index
+    missed a nearer document.
     """
 
     size: IndexSize
@@ -254,7 +260,7 @@ class IndexRecall:
 
 
 def sample_queries(queries: Sequence[SearchingQuery], count: int = SAMPLE) -> list[int]:
-    """The positions of at most `count` queries, sampled by the hashes of their texts; in order."""
+    """Return the positions of at most `count` queries, in order. The hashes of their texts decide which are sampled."""
     return sorted(sorted(range(len(queries)), key=lambda i: (content_hash(queries[i].source), i))[:count])
 
 
@@ -267,7 +273,7 @@ def compare_with_exact(
     fewest: int = 1,
     own: Sequence[int | None] = (),
 ) -> IndexRecall:
-    """Search exactly and by the index for these queries [n, d]; `right` has the rows of their right documents.
+    """Search exactly and by the index for these queries [n, d]. `right` has the rows of their right documents.
 
     `own` has the row of each query's own document, which both searches leave out.
     """
@@ -294,7 +300,9 @@ def compare_with_exact(
 
 
 def _count_rank_changes(right: frozenset[int], exact: RankedRows, other: RankedRows) -> tuple[int, int, int]:
-    """The numbers of right documents among the first ten exact answers, and of those that the index lost and raised."""
+    """Return the numbers of right documents among the first ten exact answers, and of these how many were lost and
+    raised.
+    """
     first, then = (
         {row: place for place, row in enumerate(found[0][: DEPTHS[0]].tolist()) if row in right}
         for found in (exact, other)

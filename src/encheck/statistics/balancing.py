@@ -1,12 +1,12 @@
-"""Weights under which signed differences are symmetric about zero in frequency and size.
+"""Compute weights under which signed differences are symmetric about zero in frequency and size.
 
 Items have differences x that favour one of two outcomes. A scorer that decides by these differences alone, with noise
-or without, wins at x as often as it loses at -x. So if the weighted differences are symmetric about zero, it wins one
-half, whatever the shape of its curve. No model of the wins is assumed.
+or without, wins at x as often as it loses at -x. So if the weighted differences are symmetric about zero, this scorer
+wins one half, whatever the shape of its curve. The method does not assume a model of the wins.
 
 The weights are overlap weights (Li, Morgan and Zaslavsky 2018, JASA 113, "Balancing covariates via propensity score
-weighting") for the items and their mirror images: a logistic regression tells x from -x, and an item's weight is its
-probability of being a mirror image.
+weighting") for the items and their mirror images: a logistic regression distinguishes x from -x, and an item's weight
+is its probability of being a mirror image.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _STEPS, _LONGEST, _NEAR, _HALVES, _ROUNDED = 100, 2.0, 1e-10, 40, 1e-12
 
 
 def odd_functions(differences: Floats) -> Floats:
-    """Sign, square root and size of each difference, in units of its root mean square; shape [n, 3k].
+    """Return the sign, the square root and the size of each difference, in units of its root mean square; shape [n,
+    3k].
 
-    Each changes its sign with the difference. A difference that is always zero has no terms.
+    Each of the three changes its sign with the difference. A difference that is always zero has no terms.
 
     >>> odd_functions(np.array([[4.0, 0.0], [-4.0, 0.0]])).tolist()
     [[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]
@@ -33,10 +34,10 @@ def odd_functions(differences: Floats) -> Floats:
 
 
 def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
-    """Coefficients of the logistic regression, without intercept, of items against their mirror images; shape [k].
+    """Return the coefficients of the logistic regression, without intercept, of items against mirror images; shape [k].
 
-    It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps,
-    each short enough to raise it.
+    They maximise the items' log likelihood, sum log sigmoid(terms @ b), less ridge |b|^2 / 2. The method is Newton's,
+    with steps that are short enough to raise it.
     """
     from scipy.special import expit
 
@@ -65,9 +66,9 @@ def _penalised_log_likelihood(terms: Floats, found: Floats, ridge: float) -> flo
 
 
 def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
-    """A weight from 0 to 1 for each item, shape [n], under which the odd terms of the differences [n, k] sum to zero.
+    """Return a weight from 0 to 1 for each item, shape [n], so that the odd terms of the differences [n, k] sum to 0.
 
-    The sum is not exactly zero because of the ridge, which prevents extreme weights when items are few.
+    The sum is not exactly zero because of the ridge, which prevents extreme weights if there are few items.
 
     >>> balancing_weights(np.array([[1.0], [1.0], [1.0], [-1.0]]), ridge=1e-9).round(2).tolist()
     [0.25, 0.25, 0.25, 0.75]
@@ -80,7 +81,7 @@ def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
 
 
 def weighted_imbalance(differences: Floats, weights: Floats) -> Floats:
-    """The weighted mean of each difference, in units of its root mean square; shape [k]."""
+    """Return the weighted mean of each difference, in units of its root mean square; shape [k]."""
     size = np.sqrt((differences**2).mean(axis=0))
     means = np.abs(weights @ differences) / weights.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -89,13 +90,13 @@ def weighted_imbalance(differences: Floats, weights: Floats) -> Floats:
 
 
 def remaining_imbalance(differences: Floats, weights: Floats) -> float:
-    """The largest deviation from one half, under the weights, of a scorer that uses the sign of one difference."""
+    """Return how far from one half, under the weights, a scorer can be that uses the sign of one difference."""
     signs = np.abs(weights @ np.sign(differences)) / weights.sum()
     return float(signs.max(initial=0)) / 2
 
 
 def effective_clusters(weights: Floats, clusters: NDArray[np.intp]) -> float:
-    """The effective number of clusters under these weights (Kish 1965): (sum w)^2 / sum w^2 over clusters' weights.
+    """Return the effective number of clusters (Kish 1965): (sum w)^2 / sum w^2, where w is the weight of a cluster.
 
     >>> effective_clusters(np.ones(4), np.array([0, 0, 1, 1]))
     2.0

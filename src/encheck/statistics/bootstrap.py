@@ -1,8 +1,8 @@
 """The bootstrap over clusters.
 
-Items that share a sentence are not independent, so a replicate draws whole clusters with replacement
-(Field and Welsh 2007, "Bootstrapping clustered data"). Weights are drawn once per cluster set and shared by
-all figures of a run, so the figures of one run are comparable replicate by replicate.
+Items that share a sentence are not independent, so a replicate draws whole clusters with replacement (Field and
+Welsh 2007, "Bootstrapping clustered data"). Weights are drawn once for each set of clusters. All figures of a run share
+them, so its figures are comparable replicate by replicate.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MANY_ITEMS = 200_000  # with more, rank figures use each item's influence instea
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
-    """The number of times that each cluster is drawn, shape [replicates, clusters]; rows sum to `clusters`.
+    """Return how often each cluster is drawn, shape [replicates, clusters]; each row sums to `clusters`.
 
     The replicates of one cluster are contiguous in memory, since most figures use few of the clusters. With more than
     6,000 clusters, fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
@@ -57,12 +57,12 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
 def overlapping_item_weights(
     names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int
 ) -> NDArray[np.float32]:
-    """The weight of each item in each replicate, for items that overlap; shape [replicates, items].
+    """Return the weight of each item in each replicate, for items that overlap; shape [replicates, items].
 
-    It is 1 plus a standard normal draw for each thing that the item shares with others (Rubin 1981, Annals of
-    Statistics 9, has such weights of other shapes), or for the item itself if it shares none. A thing has the same
-    draws in every selection of items. So two items vary together if they share something, as in `sharing`; an item with
-    several things varies more than in `sharing`, which makes intervals slightly wide.
+    A weight is 1 plus a standard normal draw for each thing that the item shares with others, or for the item itself if
+    it shares nothing. (Rubin 1981, Annals of Statistics 9, has such weights with other distributions.) A thing has the
+    same draws in every selection of items. So two items vary together if they share something, as in `sharing`. An item
+    with several things varies more than in `sharing`, so intervals are slightly too wide.
     """
     n = len(names)
     replicates = max(500, min(REPLICATES, _MAX_WEIGHTS // max(n, 1) // 4))
@@ -81,14 +81,14 @@ def overlapping_item_weights(
 
 @dataclass(frozen=True, eq=False)
 class _HashableWeights:
-    """The weights of `bootstrap_weights`, hashed by identity."""
+    """The weights of `bootstrap_weights`, hashed by identity for the cache."""
 
     weights: NDArray[np.float32]
 
 
 @lru_cache(maxsize=2)
 def weights_of_clusters(drawn: _HashableWeights, columns: bytes) -> NDArray[np.float32]:
-    """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
+    """Return the weights of the clusters in these columns, given as bytes of `np.intp`; shape [columns, replicates].
 
     The latest result is cached, since all figures of a check use the same clusters.
     """
@@ -97,10 +97,10 @@ def weights_of_clusters(drawn: _HashableWeights, columns: bytes) -> NDArray[np.f
 
 @dataclass(frozen=True, eq=False)
 class ClusterNumbers:
-    """The cluster number of each item, shape [n], out of `count` clusters.
+    """The cluster of each item as a number, shape [n], out of `count` clusters.
 
-    `others` has a second cluster for items that belong to two, or -1. `hashes`, shape [count], has a 64-bit number for
-    each cluster, which depends on its name alone.
+    `others` has a second cluster for items that belong to two clusters, and -1 for other items. `hashes`, shape
+    [count], has a 64-bit number for each cluster, which depends only on its name.
     """
 
     numbers: NDArray[np.signedinteger[Any]]
@@ -110,7 +110,9 @@ class ClusterNumbers:
 
     @classmethod
     def from_names(cls, names: Sequence[str], universe: Sequence[str] | None, others: Sequence[str]) -> ClusterNumbers:
-        """The clusters with these names, numbered in the order of all names; "" means no second cluster."""
+        """Return the clusters with these names, numbered in the order of all names. "" means that an item has no second
+        cluster.
+        """
         every = sorted({*(universe if universe is not None else names), *filter(None, others)})
         column = {name: i for i, name in enumerate(every)}
         second = np.array([column[name] if name else -1 for name in others], np.int64) if any(others) else None
@@ -123,13 +125,13 @@ class ClusterNumbers:
 class Resampler:
     """Bootstrap replicates of figures over items that belong to clusters.
 
-    `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
-    alone. `clusters` names the cluster of each item, `others` a second one for items that belong to two (a random pair
-    of sentences), "" for none. The weight of such an item is the product of both (Owen 2007, "The pigeonhole
-    bootstrap"), which gives slightly wide intervals. `ClusterNumbers` has all of that as numbers. `shares` names the
-    things that overlapping items have in common, and is empty for items that only share their cluster. Overlapping
-    items have their own weights in a replicate (`overlapping_item_weights`). Items that belong to two clusters, and
-    more than `MANY_ITEMS` items, are drawn by their clusters alone.
+    `universe` names all clusters of the run's data, in any order. Weights depend only on their number and on the
+    seed. `clusters` names the cluster of each item. `others` names a second cluster for items that belong to two, such
+    as a random pair of sentences, and is "" for other items. The weight of such an item is the product of the weights
+    of its clusters (Owen 2007, "The pigeonhole bootstrap"), which makes intervals slightly too wide. `ClusterNumbers`
+    has clusters as numbers. `shares` names the things that overlapping items have in common; it is empty for items that
+    share only their cluster. Overlapping items have their own weights in a replicate (`overlapping_item_weights`). Only
+    clusters are drawn if items belong to two clusters, or if there are more than `MANY_ITEMS` items.
 
     More than `MAX_CLUSTERS` clusters are put into `GROUPS` random groups by their hash, and groups are drawn: the
     method of random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
@@ -173,7 +175,7 @@ class Resampler:
         self._drawn = _HashableWeights(self.weights)
 
     def select(self, items: NDArray[np.intp]) -> Resampler:
-        """The same replicates for a selection or a different order of the items."""
+        """Return the same replicates for a selection of the items, or for the items in a different order."""
         other = copy.copy(self)
         other._numbers = self._numbers[items]
         other.columns = self.columns[items]
@@ -185,20 +187,20 @@ class Resampler:
 
     @property
     def sharing(self) -> Sharing:
-        """The sharing structure of the items; not available for grouped clusters, which are too many."""
+        """The sharing structure of the items. It is not available for grouped clusters, of which there are too many."""
         assert not self.is_grouped
         return cached_sharing(self._units)
 
     @property
     def overlaps(self) -> bool:
-        """Whether items share things beyond clusters, which a draw of clusters cannot represent."""
+        """Whether items share things besides their clusters, which a draw of clusters cannot represent."""
         return not self.is_grouped and self.others is None and self.sharing.clusters is None
 
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
-        """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
+        """Return the 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
-        It accounts for what items share (`Sharing.rate_interval`). More than `MAX_CLUSTERS` clusters have the
-        percentile interval, no narrower than Clopper and Pearson's over clusters near 0 and 1.
+        The interval accounts for what items share (`Sharing.rate_interval`). With more than `MAX_CLUSTERS` clusters, it
+        is the percentile interval, which near 0 and 1 is no narrower than Clopper and Pearson's over clusters.
         """
         if not self.is_grouped:
             return self.sharing.rate_interval(values)
@@ -217,24 +219,24 @@ class Resampler:
 
     @cached_property
     def clusters(self) -> int:
-        """Number of clusters with an item; for overlapping items, the effective number of equal clusters."""
+        """The number of clusters with an item. For overlapping items, the effective number of equal clusters."""
         if self.overlaps:
             return self.sharing.independent
         return len(self.clusters_of_items) if not self.is_grouped else self._count_clusters(None)
 
     def clusters_among(self, chosen: NDArray[np.bool_]) -> int:
-        """Number of clusters that hold at least one chosen item; `chosen` has shape [n]."""
+        """Return the number of clusters with at least one chosen item; `chosen` has shape [n]."""
         return self._count_clusters(chosen) if self.is_grouped else self.select(np.flatnonzero(chosen)).clusters
 
     def _count_clusters(self, chosen: NDArray[np.bool_] | None) -> int:
-        """Number of clusters of the chosen items, without a sort, which would take most of the time."""
+        """Return the number of clusters of the chosen items, without a slow sort."""
         seen = np.zeros(self._count, bool)
         for some in slice_in_chunks(len(self._numbers)):
             seen[self._numbers[some] if chosen is None else self._numbers[some][chosen[some]]] = True
         return int(seen.sum())
 
     def replicate_totals(self, values: Floats) -> Floats:
-        """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
+        """Return the weighted sum of each column of `values` [n, k] in each replicate; shape [replicates, k]."""
         if self.is_grouped:
             return self._totals_by_group(values.T)
         if self.others is None:
@@ -247,15 +249,18 @@ class Resampler:
         return found
 
     def replicate_totals_of_columns(self, columns: Iterable[Floats]) -> Floats:
-        """`replicate_totals` of columns that come one by one, shape [n] each; only one is in memory if there are many
-        items.
+        """Return `replicate_totals` of columns that an iterator yields, shape [n] each.
+
+        If there are many items, only one column is in memory at a time.
         """
         if not self.is_grouped:
             return self.replicate_totals(np.column_stack(list(columns)))
         return self._totals_by_group(columns)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
-        """`replicate_totals` of items with one cluster each, `columns`, shape [n]; only their weights are used."""
+        """Return `replicate_totals` of items with one cluster each; `columns`, shape [n], has their columns of
+        `weights`.
+        """
         present, places = np.unique(columns, return_inverse=True)
         every = self.weights.shape[1]
         few = len(present) < every // 3
@@ -265,9 +270,10 @@ class Resampler:
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     def _totals_by_group(self, columns: Iterable[Floats]) -> Floats:
-        """`replicate_totals` of many items, in fp64, since a sum over millions loses digits in fp32.
+        """Return `replicate_totals` of many items.
 
-        The weights are large, so all columns are first summed by group, then weighted together.
+        It is computed in fp64, since a sum over millions loses digits in fp32. The weights are large, so all columns
+        are first summed by group, then weighted together.
         """
         both = None if self.others is None else np.flatnonzero(self.others >= 0)
         sums, of_both = [], []
@@ -291,7 +297,7 @@ class Resampler:
     def _weights_of_double_items(self) -> NDArray[np.unsignedinteger[Any]]:
         """The weight of each item that belongs to two clusters; shape [replicates, such items].
 
-        It is cached, since all figures on the same items use it.
+        The weights are cached, since all figures on the same items use them.
         """
         assert self.others is not None
         both = np.flatnonzero(self.others >= 0)
@@ -303,9 +309,9 @@ class Resampler:
         return found
 
     def item_weights(self) -> Iterator[NDArray[np.float32]]:
-        """Weights of the items, a few replicates at a time; shape [some, n].
+        """Yield the weights of the items, a few replicates at a time; shape [some, n].
 
-        With many items, only the first 2,000 replicates are given.
+        With many items, only the first 2,000 replicates are yielded.
         """
         rows = self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))]
         for some in _row_slices((len(rows), len(self.columns))):
@@ -316,15 +322,15 @@ class Resampler:
 
 
 def _row_slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator[slice]:
-    """The rows of a table [rows, columns], in chunks."""
+    """Yield slices that cover the rows of a table [rows, columns] in chunks."""
     step = max(1, at_once // max(shape[1], 1))
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
 def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
-    """The 95% percentile interval of each column of [replicates] or [replicates, k].
+    """Return the 95% percentile interval of each column of [replicates] or [replicates, k].
 
-    NaN replicates are left out; a column with mostly NaN has no interval (NaN).
+    NaN replicates are left out. A column that is mostly NaN has the interval NaN.
     """
     tail = 50 * (1 - LEVEL)
     if np.isfinite(replicates).all():
@@ -340,10 +346,10 @@ def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
 
 
 def widen_share_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
-    """The interval of a share of n items; near 0 or 1, it is no narrower than Clopper-Pearson's over clusters.
+    """Return the interval of a share of n items. Near 0 or 1, it is no narrower than Clopper-Pearson's over clusters.
 
-    With fewer than MIN_ITEMS_A_SIDE items on one side, bootstrap percentiles are too narrow, and if all items agree
-    they have no width at all.
+    With fewer than MIN_ITEMS_A_SIDE items on one side, bootstrap percentiles are too narrow. If all items agree, they
+    have no width at all.
 
     >>> low, high = widen_share_interval(1.0, 1.0, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
@@ -365,9 +371,10 @@ def widen_share_interval(share: float, low: float, high: float, *, n: int, clust
 
 
 def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler | None = None) -> Floats:
-    """P(positive > negative) + P(equal) / 2, once (shape [1]) or in each replicate (shape [replicates]).
+    """Return P(positive > negative) + P(equal) / 2, for the sample (shape [1]) or for each replicate (shape
+    [replicates]).
 
-    `positive` and `negative` hold scores; with a resampler its items are the positives, then the negatives.
+    `positive` and `negative` are scores. The items of `resampler` are the positives, then the negatives.
     """
     scores = np.concatenate([np.asarray(positive, float), np.asarray(negative, float)])
     size = len(np.asarray(positive))
@@ -391,11 +398,11 @@ def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler 
 
 
 def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
-    """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
+    """Return the AUC of the positive items against the others, in the sample and in each replicate, shape [replicates].
 
-    With more than `MANY_ITEMS`, replicates are not ranked again: each is the figure plus the first-order effect of its
-    draws, from placements, the share of the other side that each item beats (DeLong et al. 1988; for clusters,
-    Obuchowski 1997).
+    With more than `MANY_ITEMS` items, replicates are not ranked again. Each replicate is the AUC plus the first-order
+    effect of its draws. The effect comes from placements: the share of the items with the other label that each item
+    beats (DeLong et al. 1988; for clusters, Obuchowski 1997).
     """
     if len(values) > MANY_ITEMS:
         sizes = int(is_positive.sum()), int((~is_positive).sum())
@@ -404,7 +411,7 @@ def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resample
         value = float(_placements(values, is_positive).sum() / sizes[0])
 
         def influence() -> Iterator[Floats]:
-            """The positives' placements minus the AUC and the mask of positives, then the same for the others."""
+            """Yield the positives' placements minus the AUC and the mask of positives, then the same for the others."""
             for side, sign in ((is_positive, 1), (~is_positive, -1)):
                 placements = _placements(sign * values, side)
                 placements[side] -= value
@@ -421,7 +428,10 @@ def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resample
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
-    """The share of the other side below each item of this side, ties as one half; 0 for items of the other side."""
+    """Return for each item of `side` the share of the other items that have a smaller value; other items get 0.
+
+    An equal value counts as one half.
+    """
     among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
     found[side] = (search_sorted(among, own) + search_sorted(among, own, "right")) / (2 * len(among))
@@ -438,7 +448,7 @@ class Figure:
 
     @property
     def says(self) -> str:
-        """As a share in percent.
+        """The figure in percent, with its interval.
 
         >>> Figure(0.981, 0.972, 0.989).says
         '98.1% [97.2, 98.9]'
@@ -448,7 +458,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class LogBootstrap:
-    """The queries of a log: the frequency and the cluster of each, both of shape [n].
+    """The queries of a log: `weights` are their frequencies, `clusters` their clusters, both of shape [n].
 
     All figures of a log use the same draws of clusters.
     """
@@ -459,7 +469,7 @@ class LogBootstrap:
 
     @classmethod
     def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogBootstrap:
-        """The queries with draws from this seed."""
+        """Return the queries with draws from this seed."""
         return cls(np.array(weights, np.float64), tuple(clusters), Resampler(clusters, seed=seed))
 
     @property
@@ -469,11 +479,11 @@ class LogBootstrap:
         return int(sizes.sum() ** 2 / (sizes**2).sum())
 
     def mean(self, values: Floats) -> Figure:
-        """The mean of values from 0 to 1, shape [n]."""
+        """Return the mean of values from 0 to 1, shape [n]."""
         return self.ratio(values, np.ones(len(values)))
 
     def ratio(self, part: Floats, whole: Floats) -> Figure:
-        """The sum of `part` over that of `whole`, shape [n] each; NaN if the whole is 0.
+        """Return the sum of `part` over the sum of `whole`, shape [n] each; NaN if the latter is 0.
 
         Near 0 or 1, the interval is no narrower than Clopper-Pearson's over clusters.
         """
@@ -488,7 +498,7 @@ class LogBootstrap:
         return Figure(value, min(low, ends[0]), max(high, ends[1]))
 
     def change(self, before: Floats, after: Floats) -> Figure:
-        """The mean of `after` minus `before`, shape [n] each."""
+        """Return the mean of `after` minus the mean of `before`, shape [n] each."""
         both = np.column_stack([after - before, np.ones(len(before))]) * self.weights[:, None]
         sums = self.resampler.replicate_totals(both)
         low, high = percentile_interval(sums[:, 0] / sums[:, 1])

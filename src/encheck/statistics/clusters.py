@@ -1,4 +1,4 @@
-"""Operations on millions of numbers in chunks: distinct values, positions in sorted order, connected components."""
+"""Process millions of numbers in chunks: find distinct values, positions in sorted order, and connected components."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ITEMS_AT_ONCE = 250_000
 
 
 def slice_in_chunks(count: int) -> Iterator[slice]:
-    """Slices that cover `count` items, so that millions of them can be processed in chunks.
+    """Yield slices that cover `count` items, so that millions of them can be processed in chunks.
 
     >>> list(slice_in_chunks(3))
     [slice(0, 3, None)]
@@ -21,7 +21,7 @@ def slice_in_chunks(count: int) -> Iterator[slice]:
 
 
 def sorted_distinct(*values: NDArray[Any]) -> NDArray[Any]:
-    """The sorted distinct numbers of these arrays; for large arrays, only one copy is made."""
+    """Return the sorted distinct numbers of these arrays. Large arrays are copied only once."""
     found = np.concatenate(values)
     found.sort()
     is_new = np.ones(len(found), bool)
@@ -32,9 +32,9 @@ def sorted_distinct(*values: NDArray[Any]) -> NDArray[Any]:
 def search_sorted(
     ordered: NDArray[Any], values: NDArray[Any], side: Literal["left", "right"] = "left"
 ) -> NDArray[np.int32]:
-    """The position at which each value would be inserted into `ordered`, as by `np.searchsorted`; shape [n].
+    """Return the position at which `np.searchsorted` would insert each value into `ordered`; shape [n].
 
-    They are looked up in order, in chunks, since random access to a large array takes six times as long.
+    The values are looked up in order and in chunks, since random access to a large array takes six times as long.
 
     >>> search_sorted(np.array([5, 7, 7]), np.array([7, 5, 8])).tolist()
     [1, 0, 3]
@@ -47,7 +47,9 @@ def search_sorted(
 
 
 def component_list(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
-    """Number the connected component of each edge from a node of `first` to the node at its place in `second`.
+    """Return the number of the connected component of each edge.
+
+    An edge connects a node of `first` to the node at the same position in `second`.
 
     >>> component_list(np.array([7, 8, 9]), np.array([9, 8, 5]))
     [0, 1, 0]
@@ -57,7 +59,7 @@ def component_list(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[
 
 
 def component_numbers(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int32]:
-    """The numbers that `component_list` lists, as an array; nodes are numbers of any 64-bit type."""
+    """Return the numbers of `component_list` as an array. Nodes are numbers of any 64-bit type."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

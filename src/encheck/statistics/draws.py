@@ -1,4 +1,4 @@
-"""The random numbers of a generator for one sentence."""
+"""Random numbers for a generator on one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ else:
 
 
 class Draws(Base):
-    """A `random.Random` seeded by (seed, generator, sentence) at the first draw, since most sentences need none."""
+    """A `random.Random` for one seed, generator and sentence. It is seeded at the first draw, since most sentences need
+    none.
+    """
 
     __slots__ = ("_rng", "_seed")
 
@@ -26,7 +28,7 @@ class Draws(Base):
 
     @property
     def run_seed(self) -> int:
-        """The seed of the run, which all sentences share."""
+        """The seed of the run, which is the same for all sentences."""
         return self._seed[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -38,6 +40,6 @@ class Draws(Base):
         return getattr(self._rng, name)
 
     def random_ranks(self, count: int) -> tuple[int, ...]:
-        """A random 32-bit number for each of `count` places; a place's number does not depend on `count`."""
+        """Return a random 32-bit number for each of `count` places, which does not depend on `count`."""
         seed = "{}/{}/{}".format(*self._seed).encode("utf-8", "surrogatepass")
         return unpack(f">{count}I", shake_128(seed).digest(4 * count))

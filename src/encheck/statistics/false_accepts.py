@@ -1,15 +1,16 @@
-"""The lowest threshold whose rate of false accepts stays within a budget, with 95% confidence.
+"""Find the lowest threshold whose rate of false accepts stays within a budget, with 95% confidence.
 
 A pair is accepted if its score is at least the threshold. The *rate of false accepts* at a threshold is the share of
-the negatives that it accepts, each distinct pair counted once.
+the negatives that the threshold accepts. Each distinct pair counts once.
 
 Negatives that share a text, or a cluster that the data name, are not independent. n negatives, of which the i-th
 depends on a_i (itself included), are worth at least n^2 / sum a_i independent ones: their rate has the
 variance p (1 - p) sum a_i / n^2 if all dependent negatives agree, and less otherwise. If clusters are disjoint, this is
 Kish's (1965) effective number, (sum m)^2 / sum m^2. Clopper and Pearson's (1934) bound of the rate is taken at that
-number. It is exact for independent negatives. Otherwise it is an approximation, which `lab/benchmarks/threshold.py`
-tests: it fails if negatives that many others depend on also score much higher. n / max a_i are independent whatever
-they score (Hajnal and Szemeredi 1970): if these alone suffice, the bound is safe.
+number. The bound is exact for independent negatives. Otherwise it is an approximation, which
+`lab/benchmarks/threshold.py` tests. The approximation fails if negatives that many others depend on also score much
+higher. At least n / max a_i negatives are independent, whatever they score (Hajnal and Szemeredi 1970). If these alone
+suffice, the bound is safe.
 
 Theorem. Let p(c) be a p-value of "the rate at c is above the budget" that rises with the scores, as the bound here
 does. Test from the highest threshold down, and stop at the first that is not rejected. Then the rate at the last one
@@ -17,11 +18,11 @@ that was rejected is above the budget with probability alpha at most, however ma
 with the threshold, so a search that ends at a threshold above the budget has rejected the highest of these, one true
 hypothesis (fixed-sequence testing: Maurer, Hothorn and Lehmacher 1995; Bauer 1991, Stat. Med. 10). If the thresholds
 above the budget have no highest one, the events "rejected at c" grow as c rises towards their supremum, each of
-probability alpha at most, and so is their union. Thresholds chosen from the data are also covered, since all real
-numbers are.
+probability alpha at most, and so is their union. The theorem also covers thresholds that are chosen from the data,
+since it covers all real numbers.
 
-It is certain that *no* threshold keeps a budget if the lower bound of the rate at the strictest useful threshold is
-above it, since the rate is higher at every lower threshold. The bounds do not depend on the budget, and the lower one
+*No* threshold keeps a budget if the lower bound of the rate at the strictest useful threshold is above the budget,
+since the rate is at least as high at every lower threshold. The bounds do not depend on the budget, and the lower one
 is never above the upper one. So a threshold that keeps a budget keeps every larger one, and if no threshold can keep a
 budget, none can keep a smaller one.
 """
@@ -49,8 +50,10 @@ ROUNDING = 1e-9  # of a number of negatives
 
 @dataclass(frozen=True)
 class Negatives:
-    """Distinct pairs that should not be accepted: `scores`, and how many of them each `depends_on`, itself included;
-    shape [n].
+    """Distinct pairs that should not be accepted.
+
+    `scores` has their scores, and `depends_on` the number of negatives that each depends on, itself included; shape
+    [n].
     """
 
     scores: Floats
@@ -58,22 +61,24 @@ class Negatives:
 
     @classmethod
     def of_clusters(cls, scores: Floats, clusters: Codes) -> Negatives:
-        """Negatives that depend on all others in their cluster, given by its code, shape [n]."""
+        """Return negatives that depend on all others in their cluster; `clusters` has the code of each cluster, shape
+        [n].
+        """
         return cls(scores, np.bincount(clusters)[clusters])
 
     @property
     def effective(self) -> int:
-        """The number of independent negatives with the same information, rounded down."""
+        """The number of independent negatives that carry the same information, rounded down."""
         return len(self.scores) ** 2 // int(self.depends_on.sum())
 
     @property
     def independent(self) -> int:
-        """The least number of them that are independent, rounded down."""
+        """The number of these negatives that are certainly independent, rounded down."""
         return len(self.scores) // int(self.depends_on.max())
 
 
 def threshold_step(scores: Floats) -> float:
-    """The distance between offered thresholds: four digits of the range of the scores.
+    """Return the distance between offered thresholds, which gives the range of the scores four digits.
 
     >>> threshold_step(np.array([0.1, 0.9])), threshold_step(np.array([10.0, 300.0]))
     (0.0001, 0.1)
@@ -83,7 +88,7 @@ def threshold_step(scores: Floats) -> float:
 
 
 def next_threshold_above(score: float, step: float) -> float:
-    """The lowest threshold on the grid that is above a score.
+    """Return the lowest threshold on the grid that is above a score.
 
     >>> next_threshold_above(0.7123, 0.0001), next_threshold_above(0.71234, 0.0001)
     (0.7124, 0.7124)
@@ -98,10 +103,11 @@ def _decimal_places(step: float) -> int:
 
 
 def strictest_useful_threshold(counted: Floats, positives: Floats, *, step: float) -> float | None:
-    """The highest threshold on the grid that accepts 30 of the scores `counted`, or half of the positives' scores.
+    """Return the highest threshold on the grid that accepts 30 of the scores `counted`, or half of the positives'
+    scores.
 
-    None if there are fewer scores and no positives. Without the second condition, data with few positives would only
-    have thresholds that also accept negatives.
+    Return None if there are fewer scores and no positives. Without the second condition, data with few positives would
+    only have thresholds that also accept negatives.
 
     >>> strictest_useful_threshold(np.arange(100) / 100, np.array([0.2, 0.95]), step=0.0001)
     0.95
@@ -114,7 +120,7 @@ def strictest_useful_threshold(counted: Floats, positives: Floats, *, step: floa
 
 
 def highest_threshold_reached(score: float, step: float) -> float:
-    """The highest threshold on the grid that a score reaches.
+    """Return the highest threshold on the grid that a score reaches.
 
     >>> highest_threshold_reached(0.71239, 0.0001)
     0.7123
@@ -123,7 +129,7 @@ def highest_threshold_reached(score: float, step: float) -> float:
 
 
 def upper_rate_bound(accepted: int, negatives: Negatives) -> float:
-    """The upper 95% bound of the rate if so many of these negatives are accepted.
+    """Return the upper 95% bound of the rate if `accepted` of these negatives are accepted.
 
     >>> round(upper_rate_bound(0, Negatives.of_clusters(np.zeros(598), np.arange(598) // 2)), 4)
     0.01
@@ -133,21 +139,22 @@ def upper_rate_bound(accepted: int, negatives: Negatives) -> float:
 
 
 def lower_rate_bound(negatives: Negatives, threshold: float) -> float:
-    """The lower 95% bound of the rate at one threshold; only whole effective negatives count as accepted."""
+    """Return the lower 95% bound of the rate at one threshold. Only whole effective negatives count as accepted."""
     effective = negatives.effective
     hits = math.floor(effective * float((negatives.scores >= threshold).mean()) + ROUNDING)
     return 1 - share_upper_bound(effective - hits, effective)
 
 
 def max_accepted_negatives(negatives: Negatives, budget: float) -> int:
-    """How many of these negatives may be accepted within the bound; -1 if even none is too many."""
+    """Return the largest number of these negatives that may be accepted within the bound; -1 if even 0 is too many."""
     return bisect_right(range(len(negatives.scores)), budget, key=lambda count: upper_rate_bound(count, negatives)) - 1
 
 
 def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float | None:
-    """The lowest threshold that is shown to keep the budget; None if not even one that accepts no negative is.
+    """Return the lowest threshold that is shown to keep the budget.
 
-    It is never below `naive_threshold`, since the bound is never below the rate in the sample.
+    Return None if not even a threshold that accepts no negative is shown to keep it. The threshold is never below
+    `naive_threshold`, since the bound is never below the rate in the sample.
 
     >>> lowest_threshold(Negatives.of_clusters(np.linspace(0, 1, 473), np.arange(473)), budget=0.01)
     0.9979
@@ -157,7 +164,7 @@ def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0*
 
 
 def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
-    """The lowest threshold whose rate in the sample itself is within the budget: what a plain search gives.
+    """Return the lowest threshold whose rate in the sample itself is within the budget, as a plain search finds it.
 
     It breaks the promise about every second time, and is shown for comparison.
     """
@@ -165,7 +172,7 @@ def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**
 
 
 def _threshold_accepting(negatives: Negatives, count: int, step: float) -> float:
-    """The lowest threshold that accepts at most `count` negatives, fewer than all."""
+    """Return the lowest threshold that accepts at most `count` negatives; `count` is less than their number."""
     return next_threshold_above(float(np.sort(negatives.scores)[-1 - min(count, len(negatives.scores) - 1)]), step)
 
 
@@ -173,11 +180,12 @@ def _threshold_accepting(negatives: Negatives, count: int, step: float) -> float
 class ThresholdPromise:
     """Whether a threshold keeps the budget.
 
-    `kept`: `threshold` does. `broken`: no useful threshold does, since the rate at `strictest`, the highest of these,
-    has a lower 95% bound, `lower`, above the budget. `undecided`: neither can be shown with these `negatives`. They are
-    worth `effective` independent ones, and at least `independent` of them are independent. At the share of negatives
-    that `strictest` accepts, about `needed` independent ones would show that it keeps the budget; None if that share
-    is above the budget. Up to `allowed` negatives may be accepted within the bound, -1 if none may.
+    If the outcome is `kept`, `threshold` keeps it. If it is `broken`, no useful threshold keeps it: at `strictest`, the
+    highest of these, the rate's lower 95% bound, `lower`, is above the budget. If it is `undecided`, these `negatives`
+    can show neither. They are worth `effective` independent negatives, and at least `independent` of them are
+    independent. At the share of negatives that `strictest` accepts, about `needed` independent negatives would show
+    that it keeps the budget; None if that share is above the budget. Up to `allowed` negatives may be accepted within
+    the bound, -1 if none may.
     """
 
     budget: float
@@ -193,7 +201,8 @@ class ThresholdPromise:
 
 
 def judge_budget(negatives: Negatives, *, budget: float, strictest: float | None, step: float) -> ThresholdPromise:
-    """The promise that these negatives allow; `strictest` is the highest useful threshold, None without one.
+    """Return the promise that these negatives allow. `strictest` is the highest useful threshold, None if there is
+    none.
 
     A lowest threshold above `strictest` does not count.
     """

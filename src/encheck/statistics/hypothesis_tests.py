@@ -3,7 +3,7 @@
 Tests of paired changes take arrays with one entry per gate row, so that a whole gate takes a few array operations.
 
 The bounds of several looks share one error rate (Lan and DeMets 1983). Their statistics are those of a Brownian motion
-at the fractions of the information; the probability of crossing is integrated, not simulated (Armitage, McPherson and
+at the fractions of the information. The probability of crossing is integrated, not simulated (Armitage, McPherson and
 Rowe 1969, JRSS A 132).
 """
 
@@ -23,8 +23,8 @@ _BISECTIONS = 26
 def tango_z(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
     """Score statistic of H0: P(up) - P(down) = theta for paired proportions (Tango 1998, Stat. Med. 17, equation 4).
 
-    `up` of the `n` items are won by the candidate alone, `down` by the baseline alone. Negative: the change is below
-    theta. At theta 0 its square is McNemar's statistic.
+    Of the `n` items, only the candidate wins `up`, and only the baseline wins `down`. The statistic is negative if
+    the change is below theta. At theta 0, its square is McNemar's statistic.
 
     >>> round(float(tango_z(100, 5, 15, 0.0)), 3)
     -2.236
@@ -37,7 +37,8 @@ def tango_z(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> F
 
 
 def tango_variance(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
-    """The variance of (up - down) / n under H0: P(up) - P(down) = theta, at the likeliest discordance (Tango 1998).
+    """Return the variance of (up - down) / n under H0: P(up) - P(down) = theta, at the likeliest discordance (Tango
+    1998).
 
     Counts need not be whole.
 
@@ -53,7 +54,9 @@ def tango_variance(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLik
 
 
 def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> Floats:
-    """The theta at which Tango's statistic is `z`: a lower bound of the change for z > 0, an upper one for z < 0."""
+    """Return the theta at which Tango's statistic is `z`, a lower bound of the change for z > 0, an upper one for z <
+    0.
+    """
     z = np.asarray(z, float)
     shape = np.broadcast(n, up, down, z).shape
     low, high = np.full(shape, -1.0), np.full(shape, 1.0)
@@ -66,7 +69,7 @@ def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> F
 
 
 def holm_adjusted_p(p: ArrayLike) -> Floats:
-    """Holm's adjusted p-values (Holm 1979): each is at most alpha when its hypothesis is rejected.
+    """Return Holm's adjusted p-values (Holm 1979). Each is at most alpha if its hypothesis is rejected at alpha.
 
     >>> holm_adjusted_p([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
@@ -80,7 +83,7 @@ def holm_adjusted_p(p: ArrayLike) -> Floats:
 
 
 def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:
-    """P(T <= t) of Student's t with `free` degrees of freedom."""
+    """Return P(T <= t) of Student's t with `free` degrees of freedom."""
     from scipy.special import stdtr
 
     result: Floats = np.asarray(stdtr(free, t), float)
@@ -88,7 +91,7 @@ def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:
 
 
 def t_quantile(p: ArrayLike, free: ArrayLike) -> Floats:
-    """The t below which Student's distribution with `free` degrees of freedom has the share p."""
+    """Return the quantile of Student's t with `free` degrees of freedom: the value with P(T <= value) = p."""
     from scipy.special import stdtrit
 
     result: Floats = np.asarray(stdtrit(free, p), float)
@@ -96,7 +99,7 @@ def t_quantile(p: ArrayLike, free: ArrayLike) -> Floats:
 
 
 def mcnemar_p(up: int, down: int) -> float:
-    """Exact two-sided p of McNemar's test: are gains and losses equally likely?
+    """Return the exact two-sided p of McNemar's test of whether gains and losses are equally likely.
 
     >>> round(mcnemar_p(2, 8), 4)
     0.1094
@@ -111,9 +114,9 @@ _MOST_UNITS = 2**31
 
 
 def share_upper_bound(hits: float, n: int, *, alpha: float = ALPHA) -> float:
-    """Clopper and Pearson's (1934, Biometrika 26) one-sided upper bound of a share of n independent units.
+    """Return Clopper and Pearson's (1934, Biometrika 26) one-sided upper bound of a share of n independent units.
 
-    `hits` need not be whole: they may be a share of effective units.
+    `hits` need not be whole, since it may be a share of effective units.
 
     >>> round(share_upper_bound(0, 299), 4), share_upper_bound(3, 3)
     (0.01, 1.0)
@@ -124,7 +127,7 @@ def share_upper_bound(hits: float, n: int, *, alpha: float = ALPHA) -> float:
 
 
 def clopper_pearson_interval(hits: int, n: int, *, alpha: float = ALPHA) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a share of n independent units; the error is at most alpha / 2 per side.
+    """Return Clopper and Pearson's interval of a share of n independent units; the error is at most alpha / 2 per side.
 
     >>> low, high = clopper_pearson_interval(20, 20)
     >>> round(low, 3), high
@@ -134,7 +137,7 @@ def clopper_pearson_interval(hits: int, n: int, *, alpha: float = ALPHA) -> tupl
 
 
 def wilson_interval(share: float, n: int, *, z: float) -> tuple[float, float]:
-    """Wilson's (1927, JASA 22) interval of a share of n units, z standard errors wide on each side.
+    """Return Wilson's (1927, JASA 22) interval of a share of n units; `z` is the number of standard errors.
 
     >>> [round(end, 3) for end in wilson_interval(0.5, 16, z=2)]
     [0.276, 0.724]
@@ -145,7 +148,8 @@ def wilson_interval(share: float, n: int, *, z: float) -> tuple[float, float]:
 
 
 def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int | None:
-    """The number of units that show a share of `share` or less if hits come at this rate; None if none can.
+    """Return the number of units that show a share of at most `share` if hits come at this rate; None if no number
+    does.
 
     >>> units_needed_at(0.0, 0.01), units_needed_at(0.0025, 0.01), units_needed_at(0.01, 0.01)
     (299, 521, None)
@@ -161,7 +165,7 @@ def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int |
 
 
 def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
-    """The number of units that show a share of `share` or less with this many hits.
+    """Return the number of units that show a share of at most `share` with this many hits.
 
     >>> units_needed(0, 0.01), units_needed(1, 0.01)
     (299, 473)
@@ -176,7 +180,8 @@ NODES, WIDEST = 160, 12.0
 
 
 def obrien_fleming_spending(t: float, alpha: float) -> float:
-    """The two-sided error spent at the fraction `t`, hardly any at first (Lan and DeMets 1983, Biometrika 70).
+    """Return the two-sided error spent by the fraction `t`, which is small at first (Lan and DeMets 1983, Biometrika
+    70).
 
     >>> round(obrien_fleming_spending(1.0, 0.05), 6)
     0.05
@@ -187,7 +192,7 @@ def obrien_fleming_spending(t: float, alpha: float) -> float:
 
 
 def pocock_spending(t: float, alpha: float) -> float:
-    """The two-sided error spent at the fraction `t`, about evenly (Lan and DeMets 1983, Biometrika 70).
+    """Return the two-sided error spent by the fraction `t`, about evenly (Lan and DeMets 1983, Biometrika 70).
 
     >>> round(pocock_spending(1.0, 0.05), 6)
     0.05
@@ -199,7 +204,7 @@ def pocock_spending(t: float, alpha: float) -> float:
 def critical_values_of_looks(
     fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_spending
 ) -> tuple[float, ...]:
-    """The bounds of |z| at each look. Without an effect, the probability to cross any of them is `alpha`.
+    """Return the bounds of |z| at each look. Without an effect, z crosses one of them with probability `alpha`.
 
     `fractions` of the information are ascending, and the last is 1.
 
@@ -218,7 +223,7 @@ def critical_values_of_looks(
 
 
 def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *, drift: float = 0.0) -> Floats:
-    """The probability of having crossed a bound of |z| by each look, shape [looks].
+    """Return the probability that z has crossed a bound by each look, shape [looks].
 
     `drift` is the mean of z at the last look, 0 without an effect.
 
@@ -233,27 +238,27 @@ def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *,
 
 
 class SequentialProcess:
-    """The distribution, at the time `at`, of a Brownian motion that has not left the bounds so far."""
+    """The distribution at the time `at` of a Brownian motion that has not left the bounds so far."""
 
     def __init__(self, *, at: float = 0.0, drift: float = 0.0) -> None:
         self.at, self.drift = at, drift
         self.places, self.mass = np.zeros(1), np.ones(1)  # mass: density times the weight of the node
 
     def leaves(self, at: float, bound: float) -> float:
-        """The probability that |z| is beyond `bound` at the time `at`, and was within the bounds before."""
+        """Return the probability that |z| exceeds `bound` at the time `at` and was within the bounds before."""
         from scipy.special import ndtr
 
         edge, mean, spread = bound * np.sqrt(at), *self._step(at)
         return float(self.mass @ (ndtr((mean - edge) / spread) + ndtr((-edge - mean) / spread)))
 
     def bound(self, at: float, error: float) -> float:
-        """The bound that |z| exceeds with the probability `error` at the time `at`."""
+        """Return the bound that |z| exceeds with probability `error` at the time `at`."""
         from scipy.optimize import brentq
 
         return float(brentq(lambda bound: self.leaves(at, bound) - error, 0, WIDEST))
 
     def within(self, at: float, bound: float) -> SequentialProcess:
-        """The distribution at the time `at`, given that |z| is within `bound`."""
+        """Return the distribution at the time `at`, given that |z| is within `bound`."""
         nodes, weights = _quadrature_points(NODES)
         edge, mean, spread = bound * np.sqrt(at), *self._step(at)
         found = SequentialProcess(at=at, drift=self.drift)
@@ -263,7 +268,7 @@ class SequentialProcess:
         return found
 
     def _step(self, at: float) -> tuple[Floats, float]:
-        """The mean from each place, and the standard deviation, of the motion at a later time."""
+        """Return the mean of the motion at a later time from each place, and its standard deviation."""
         return self.places + self.drift * (at - self.at), float(np.sqrt(at - self.at))
 
 

@@ -1,8 +1,8 @@
 """Logistic regression on fixed features, with the penalty chosen as in SentEval's toolkit.
 
-Conneau and Kiela 2018; the three procedures are those of the toolkit's `validation.py` with scikit-learn: nested folds,
-folds of the training part, and a development part. Features are an array or a sparse matrix of shape [n, d]; classes
-are numbers, shape [n].
+The three procedures are those of the toolkit's `validation.py` with scikit-learn (Conneau and Kiela 2018): nested
+folds, folds of the training part, and a development part. Features are an array or a sparse matrix of shape [n, d];
+classes are numbers, shape [n].
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ STEPS = 1_000  # iterations after which a fit ends
 
 @dataclass(frozen=True)
 class ClassifiedTexts:
-    """The class that each measured text was given, shape [n], and the fold in which it was measured.
+    """The class that was assigned to each measured text, shape [n], and the fold in which the text was measured.
 
-    `penalties` are the C of the classifiers that were measured, `held_out` their mean accuracy on the data that chose
-    C. `open_fits` counts classifiers that were measured and had not converged.
+    `penalties` are the C of the measured classifiers. `held_out` is their mean accuracy on the data that chose C.
+    `open_fits` counts the measured classifiers that had not converged.
     """
 
     classes: Classes
@@ -41,7 +41,7 @@ class ClassifiedTexts:
 
 
 def classify_by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> ClassifiedTexts:
-    """Classify each text with a classifier fitted on the other folds, with C chosen on `inner` folds of these."""
+    """Classify each text with a classifier fitted on the other folds. C is chosen on `inner` folds of these."""
     classes, numbers = np.empty_like(y), np.empty_like(y)
     chosen: list[tuple[float, float, int]] = []
     for number, (train, test) in enumerate(_stratified_folds(FOLDS).split(y, y)):
@@ -54,12 +54,12 @@ def classify_by_nested_folds(x: Features, y: Classes, *, inner: int | None = Non
 
 
 def classify_by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> ClassifiedTexts:
-    """Classify the test part with the classifier of the training part; C is chosen on `inner` folds (`FOLDS`)."""
+    """Classify the test part with a classifier of the training part. C is chosen on its `inner` folds."""
     return _classify_test_part(train, test, *_best_penalty(ON_TRAINING, _accuracy_over_folds(*train, inner)))
 
 
 def classify_by_development_part(train: Part, development: Part, test: Features) -> ClassifiedTexts:
-    """Classify the test part with the classifier of the training part; C is chosen on the development part."""
+    """Classify the test part with a classifier of the training part. C is chosen on the development part."""
 
     def accuracy(penalty: float) -> float:
         return float(_fit_classifier(*train, penalty).score(*development))
@@ -74,7 +74,7 @@ def _classify_test_part(train: Part, test: Features, penalty: float, held_out: f
 
 
 def _best_penalty(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tuple[float, float]:
-    """The penalty with the best accuracy (to 0.01%), and that accuracy; ties go to the strongest, the smallest C."""
+    """Return the C with the best accuracy (to 0.01%), and that accuracy. Of several, the smallest C wins."""
     found = [round(100 * accuracy(penalty), 2) for penalty in penalties]
     return penalties[int(np.argmax(found))], max(found) / 100
 
@@ -91,7 +91,7 @@ def _stratified_folds(count: int) -> Any:
 
 
 def _fit_classifier(x: Features, y: Classes, penalty: float) -> Any:
-    """A fitted classifier. Its input was checked before; a second check would take longer than a small fit."""
+    """Return a fitted classifier. Its input is not checked again, which would take longer than a small fit."""
     from sklearn import config_context
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -106,7 +106,7 @@ def _has_not_converged(fitted: Any) -> int:
 
 
 def min_texts_for_folds(*, nested: bool) -> int:
-    """The texts that the rarest class needs so that each fold has one: FOLDS, or more for nested folds.
+    """Return how many texts the rarest class needs so that each fold has one: FOLDS, or more for nested folds.
 
     >>> min_texts_for_folds(nested=False), min_texts_for_folds(nested=True)
     (10, 12)

@@ -1,14 +1,14 @@
-"""Inference on means of items that share things: documents, sentences, a topic, a skeleton.
+"""Compute intervals for means of items that share things, such as documents, sentences, a topic or a skeleton.
 
-Errors of two items may be correlated if they share at least one thing, and not otherwise. With S = 1 for such pairs and
+The errors of two items may be correlated only if the items share at least one thing. With S = 1 for such pairs and
 on the diagonal, e the residuals of n values, and M the matrix that removes the mean, the variance of the mean is
 
     V = max(e'e / (n (n - 1)), e'S e / n^2 * tr(S) / tr(MSM)),    df = tr(MSM)^2 / tr((MSM)^2)
 
 (Fafchamps and Gubert 2007, J. Dev. Econ. 83; Aronow, Samii and Assenova 2015, Political Analysis 23; Tabord-Meehan
 2019, JBES 37; the corrections for few items make V right, and df Satterthwaite's, if items vary equally and
-independently). Unlike connected components, it does not join items that only a chain of others connects. Clusters are
-the special case in which each item has one thing.
+independently). Unlike connected components, this does not join items that are connected only by a chain of other items.
+Clusters are the special case in which each item has one thing.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class MeanErrors:
-    """The error of each column's mean; shape [k], except for `free`.
+    """The errors of the columns' means; shape [k], except for `free`.
 
-    `variance` is the variance of the mean, `free` its degrees of freedom, `effective` the effective number of
-    independent items. `scores` [n, k] has each item's contribution: `Sharing.quadratic_form` of a column is its
-    variance.
+    `variance` is the variance of the mean, `free` its degrees of freedom, and `effective` the effective number of
+    independent items. `scores` [n, k] has each item's contribution. `Sharing.quadratic_form` of a column of `scores` is
+    its variance.
     """
 
     mean: Floats
@@ -59,7 +59,7 @@ class MeanErrors:
 class Sharing:
     """Which of n items share something.
 
-    `things` are the numbers of each item's things. Items with the same things form a *pattern*; `patterns` [n] has the
+    `things` has the numbers of each item's things. Items with the same things form a *pattern*; `patterns` [n] has the
     pattern of each item. `incidence`, shape [patterns, things], has the things of each pattern. `largest_unit` is the
     number of items with the most frequent thing. `clusters` is the number of clusters if each item has one thing, None
     if things overlap.
@@ -73,9 +73,9 @@ class Sharing:
 
     @classmethod
     def of(cls, things: ArrayLike) -> Self:
-        """The sharing of items with these things, shape [n] (one each) or [n, k] (up to k; a negative number is none).
+        """Return the sharing of items with these things, shape [n] for one thing each, or [n, k] for up to k things.
 
-        An item without a thing shares nothing.
+        A negative number stands for no thing. An item without things shares nothing.
 
         >>> chain = Sharing.of([[0, -1], [0, 1], [1, 2], [2, -1]])
         >>> chain.sum_over_sharing_items(np.ones((4, 1))).ravel().tolist()
@@ -106,12 +106,14 @@ class Sharing:
 
     @cached_property
     def _sizes(self) -> Floats:
-        """The number of items of each pattern; shape [patterns]."""
+        """The number of items with each pattern; shape [patterns]."""
         return np.bincount(self.patterns, minlength=self.incidence.shape[0]).astype(float)
 
     @cached_property
     def _blocks(self) -> list[tuple[slice, Any]]:
-        """S between the patterns, in one piece if that is small; otherwise its rows, computed when needed."""
+        """The matrix S between the patterns: in one piece if it is small, otherwise as blocks of rows, computed when
+        needed.
+        """
         costs = np.cumsum(self.incidence @ np.asarray(self.incidence.sum(axis=0)).ravel())
         if costs[-1] <= _AT_ONCE:
             whole = slice(0, len(costs))
@@ -125,14 +127,14 @@ class Sharing:
         return found.astype(np.float64)
 
     def _times_sharing(self, sums: Floats) -> Floats:
-        """S of the patterns times `sums`, shape [patterns, k]."""
+        """Return the matrix S between the patterns times `sums`, shape [patterns, k]."""
         if self.clusters is not None:
             return sums
         blocks = ((self._block(rows) if block is None else block) for rows, block in self._blocks)
         return np.concatenate([block @ sums for block in blocks])
 
     def _sum_by_pattern(self, columns: Floats) -> Floats:
-        """The sum of each column over the items of each pattern; shape [patterns, k]."""
+        """Return the sum of each column over the items of each pattern, shape [patterns, k]."""
         if len(self._sizes) == len(self.patterns):
             found = np.empty_like(columns)
             found[self.patterns] = columns
@@ -142,17 +144,19 @@ class Sharing:
         return found
 
     def sum_over_sharing_items(self, columns: Floats) -> Floats:
-        """S times the columns [n, k]: each item's sum over itself and the items that it shares something with."""
+        """Return S times the columns [n, k]: for each item, the sum over all items that share something with it, and
+        itself.
+        """
         return self._times_sharing(self._sum_by_pattern(columns))[self.patterns]
 
     def quadratic_form(self, columns: Floats) -> Floats:
-        """x'S x of each column; shape [k]. It may be below 0, as S is not a covariance."""
+        """Return x'S x of each column x; shape [k]. It may be below 0, since S is not a covariance."""
         sums = self._sum_by_pattern(columns)
         found: Floats = (sums * self._times_sharing(sums)).sum(axis=0)
         return found
 
     def _traces(self, strata: Things) -> tuple[float, float]:
-        """tr(MSM) and tr((MSM)^2), where M removes the mean of each stratum."""
+        """Return tr(MSM) and tr((MSM)^2), where M removes the mean of each stratum."""
         if not len(self):
             return 0.0, 0.0
         groups = np.unique(strata, return_inverse=True)[1].reshape(-1)
@@ -179,17 +183,17 @@ class Sharing:
 
     @cached_property
     def effective_items(self) -> float:
-        """The effective number of independent items if items that share something agree entirely."""
+        """The effective number of independent items, if items that share something agree entirely."""
         return float(len(self) ** 2 / max(self.quadratic_form(np.ones((len(self), 1)))[0], 1.0))
 
     @property
     def independent(self) -> int:
-        """The number of clusters, or of equal clusters with as many degrees of freedom if things overlap."""
+        """The number of clusters. If things overlap, the number of equal clusters with as many degrees of freedom."""
         return self.clusters if self.clusters is not None else int(self.free + 1 + 1e-9)
 
     @property
     def why_no_interval(self) -> str:
-        """The reason why no interval of these items is reliable; empty if intervals are reliable."""
+        """Why no interval of these items is reliable; empty if intervals are reliable."""
         if self.largest_unit > WIDEST * len(self) and self.largest_unit > 1:
             return (
                 f"{self.largest_unit:,} of {len(self):,} items share one document, sentence or cluster, but an "
@@ -203,7 +207,7 @@ class Sharing:
         return ""
 
     def estimate_errors(self, values: Floats, *, strata: Things | None = None) -> MeanErrors:
-        """The errors of the means of columns [n, k]. The shares of `strata` [n] are taken as fixed."""
+        """Return the errors of the means of columns [n, k]. The sizes of the `strata` [n] are taken as fixed."""
         columns = values.reshape(len(self), -1).astype(float)
         n, mean = len(columns), columns.mean(axis=0)
         if strata is None:
@@ -223,10 +227,10 @@ class Sharing:
         return MeanErrors(mean, variance, free, effective, np.nan_to_num(scores))
 
     def effective_items_of_rate(self, errors: MeanErrors, rare: Floats) -> Floats:
-        """The effective number of items for rates with `rare` items [k] on the rarer side.
+        """Return the effective number of items for rates with `rare` items [k] on the rarer side.
 
-        If these are too few to estimate how much sharing items correlate, a correlation of `SUPPOSED` is assumed: fully
-        without rare items, not at all with `FEW` or more.
+        If there are too few rare items to estimate the correlation of sharing items, `SUPPOSED` is assumed: fully
+        without rare items, and not at all with `FEW` or more.
         """
         supposed = SUPPOSED * np.maximum(1 - rare / FEW, 0)
         found: Floats = np.minimum(
@@ -235,11 +239,11 @@ class Sharing:
         return found
 
     def rate_interval(self, values: Floats) -> tuple[Floats, Floats]:
-        """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
+        """Return the 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
-        Korn and Graubard (1998, Survey Methodology 24): Clopper and Pearson's at the effective number of items. Values
-        between 0 and 1 vary less than wins and losses with the same mean, and count for correspondingly more items.
-        From 0 to 1 if `why_no_interval` has a reason.
+        It is Clopper and Pearson's interval at the effective number of items (Korn and Graubard 1998, Survey
+        Methodology 24). Values between 0 and 1 vary less than wins and losses with the same mean, so they count for
+        more items. The interval is 0 to 1 if `why_no_interval` has a reason.
         """
         columns = values.reshape(len(self), -1).astype(float)
         if self.why_no_interval:
@@ -254,10 +258,11 @@ class Sharing:
         )
 
     def change_interval(self, differences: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
-        """The interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
+        """Return the interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape
+        [k].
 
-        Tango's score interval at the effective number of items, with Student's t; -1 to 1 if `why_no_interval` has a
-        reason.
+        It is Tango's score interval at the effective number of items, with Student's t. The interval is -1 to 1 if
+        `why_no_interval` has a reason.
         """
         if self.why_no_interval:
             return np.full(differences.size // len(self), -1.0), np.full(differences.size // len(self), 1.0)
@@ -272,13 +277,13 @@ class Sharing:
 
 
 def mean_interval(found: MeanErrors) -> tuple[Floats, Floats]:
-    """The 95% intervals of the means by Student's t; ends of shape [k]."""
+    """Return the 95% intervals of the means by Student's t; ends of shape [k]."""
     reach = t_quantile((1 + LEVEL) / 2, max(found.free, 1)) * found.error
     return found.mean - reach, found.mean + reach
 
 
 def cached_sharing(things: ArrayLike) -> Sharing:
-    """`Sharing.of` with a cache, since all figures on the same items use it."""
+    """Return `Sharing.of` from a cache, since all figures on the same items use it."""
     given = np.ascontiguousarray(things, np.intp)
     return _sharing_of_bytes(given.tobytes(), given.shape)
 
@@ -289,12 +294,12 @@ def _sharing_of_bytes(things: bytes, shape: tuple[int, ...]) -> Sharing:
 
 
 def number_names(names: Sequence[Sequence[str]]) -> dict[str, int]:
-    """A number for each name of a thing, in alphabetical order."""
+    """Return a number for each name of a thing, in alphabetical order."""
     return {name: i for i, name in enumerate(sorted({name for some in names for name in some}))}
 
 
 def number_units(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None = None) -> Things:
-    """The numbers of each item's things, shape [n] if each has one, else [n, k] with -1 for none.
+    """Return the numbers of each item's things, shape [n] if each item has one, otherwise [n, k] with -1 for no thing.
 
     >>> number_units([["a"], ["a", "b"]]).tolist()
     [[0, -1], [0, 1]]
@@ -307,7 +312,8 @@ def number_units(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None
 
 
 def stack_units(several: Sequence[Things]) -> Things:
-    """The things [n, k] of several sets of items in one array, with the same numbering and the largest k.
+    """Return the things of several sets of items in one array [n, k]. The numbering stays the same, and k is the
+    largest.
 
     >>> stack_units([np.array([[1]]), np.array([[2, 3]])]).tolist()
     [[1, -1], [2, 3]]
@@ -317,7 +323,10 @@ def stack_units(several: Sequence[Things]) -> Things:
 
 
 def _find_patterns(linked: Any) -> tuple[Things, Things]:
-    """The pattern of each row of an incidence matrix, and the first row of each; an empty row is its own pattern."""
+    """Return the pattern of each row of an incidence matrix, and the first row of each pattern.
+
+    Each empty row is a pattern of its own.
+    """
     widths = np.diff(linked.indptr)
     n = len(widths)
     if (widths <= 1).all():
@@ -336,7 +345,7 @@ def _find_patterns(linked: Any) -> tuple[Things, Things]:
 def korn_graubard_interval(
     share: ArrayLike, effective: ArrayLike, free: ArrayLike, *, level: float = LEVEL
 ) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval (default 95%) of shares, at (z / t)^2 times the effective numbers of items.
+    """Return Clopper and Pearson's interval of shares, at (z / t)^2 times the effective numbers of items; default 95%.
 
     >>> low, high = korn_graubard_interval(0.5, 100, np.inf)
     >>> round(float(low), 3), round(float(high), 3)

@@ -1,8 +1,8 @@
-"""Where failures cluster: cells of a table found on one half of the clusters and confirmed on the other.
+"""Find where failures cluster: search cells of a table on one half of the clusters, and test them on the other half.
 
 A cell is the items of one table that have one value of a feature, or two values of two features. A search of thousands
-of cells finds some that fail by chance. So the half that nominates is not used in the test. Items also fail because of
-properties in `known` (the surface of an edit), so a cell has to fail more than these explain.
+of cells finds cells that fail only by chance. So the half that nominates cells is not used in the test. Items also fail
+because of properties in `known`, such as the surface of an edit. So a cell has to fail more than these explain.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _FINEST = 1e-9
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """Items of one check: whether each failed, its cluster, its text, and its value for each feature, shape [n] each.
+    """The items of one check: whether each failed, its cluster, its text, and its value of each feature, shape [n]
+    each.
 
-    A value of "" means no value. Cells of tables with the same `topic` that share texts are treated as the same cell.
-    `known` has the properties that are held equal, shape [n, k].
+    "" means no value. Cells that share texts count as the same cell if their tables have the same `topic`. `known` has
+    the properties that are held equal, shape [n, k].
     """
 
     name: str
@@ -41,7 +42,9 @@ class FeatureTable:
     known: Floats
 
     def residual_function(self, half: Mask) -> Callable[[Floats], Floats]:
-        """A function that subtracts from columns of this half what `known` and a constant predict (least squares)."""
+        """Return a function that subtracts from columns of this half what `known` and a constant predict by least
+        squares.
+        """
         design = np.column_stack([np.ones(int(half.sum())), self.known[half]])
         left, sizes, _ = np.linalg.svd(design, full_matrices=False)
         basis = left[:, sizes > _FINEST * sizes.max(initial=0)]
@@ -50,7 +53,7 @@ class FeatureTable:
 
 @dataclass(frozen=True)
 class FailureRates:
-    """Failures in a cell and among the other items of its table, on one half of the clusters."""
+    """The failure rates in a cell and among the other items of its table, on one half of the clusters."""
 
     inside: float
     n: int
@@ -61,9 +64,10 @@ class FailureRates:
 
 @dataclass(frozen=True)
 class Subgroup:
-    """A cell that was nominated; `values` has one or two (feature, value), `p` is Holm's over all nominated.
+    """A nominated cell. `values` has one or two (feature, value). `p` is adjusted by Holm over all nominated cells.
 
-    `members` and `confirming` mark the table's items in the cell, and those in the half that confirms.
+    `members` and `confirming` are masks of the table's items: those in the cell, and of these those in the testing
+    half.
     """
 
     table: str
@@ -76,7 +80,7 @@ class Subgroup:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the other half confirms it, at 5% for all nominated cells together."""
+        """Whether the testing half confirms the cell, at 5% for all nominated cells together."""
         return self.p <= ALPHA
 
 
@@ -89,11 +93,11 @@ class _Candidate:
 
 
 def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: int = PERMUTATIONS) -> list[Subgroup]:
-    """At most ten cells that fail more often than the rest of their table, by increasing p.
+    """Return at most ten cells that fail more often than the rest of their table, by increasing p.
 
-    A seeded half of all clusters nominates: by the lower 95% bound of the difference in failure rate beyond what is
-    known, among cells and rests of 15 clusters or more. The other half tests each cell's failures, and its failures
-    beyond what is known (`permutation_p`). The larger p counts, corrected for all that were nominated (Holm 1979). So
+    A seeded half of all clusters nominates cells, by the lower 95% bound of the difference in failure rate beyond what
+    is known. Cell and rest need at least 15 clusters each. The other half tests each cell's failures, and its failures
+    beyond what is known (`permutation_p`). The larger p counts, corrected for all nominated cells (Holm 1979). So
     without any pattern in the data, at most 5% of searches confirm a cell.
     """
     rng = np.random.default_rng(seed)
@@ -116,7 +120,7 @@ def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: i
 
 
 def _candidate_cells(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
-    """The large enough cells of a table that fail significantly more often than the rest in this half."""
+    """Yield the cells of a table that are large enough and fail significantly more often than the rest in this half."""
     if not half.any():
         return
     beyond, groups = table.residual_function(half), _number_clusters(_clusters_of_half(table, half))
@@ -154,11 +158,11 @@ def _number_clusters(names: Sequence[str]) -> NDArray[np.intp]:
 def _lower_difference_bounds(
     masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Callable[[Floats], Floats]
 ) -> Floats:
-    """Lower 95% bound of the difference between cell and rest beyond what is known; shape [cells].
+    """Return the lower 95% bound of the difference between cell and rest beyond what is known; shape [cells].
 
-    It is the coefficient of the cell in the linear model (Frisch and Waugh 1933). Its error is that of the clusters'
-    scores under no difference, so that even a small cell in which all items fail has an error. Minus infinity for a
-    cell or rest that is too small, and for a cell that `known` determines.
+    The difference is the coefficient of the cell in the linear model (Frisch and Waugh 1933). Its error is that of the
+    clusters' scores under no difference, so that even a small cell in which all items fail has an error. The bound is
+    minus infinity if the cell or the rest is too small, or if `known` determines the cell.
     """
     from scipy.sparse import csr_array
 
@@ -174,7 +178,7 @@ def _lower_difference_bounds(
 
 
 def _drop_redundant(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """The first ten that share less than half of their texts with an earlier cell on the same topic."""
+    """Return the first ten cells that share less than half of their texts with an earlier cell on the same topic."""
     chosen: list[_Candidate] = []
     texts: list[frozenset[str]] = []
     for one in ranked:
@@ -202,11 +206,12 @@ def _test_cell(table: FeatureTable, mask: Mask, half: Mask, permutations: int, r
 def permutation_p(
     cell: Floats, outcomes: Floats, clusters: Sequence[str], *, permutations: int, rng: np.random.Generator
 ) -> float:
-    """One-sided p of H0: outcomes are independent of the cell, against larger ones in it; both of shape [n].
+    """Return the one-sided p of H0 that outcomes are independent of the cell, against larger outcomes in it.
 
-    The outcomes of whole clusters are exchanged between clusters of one size, and within each, so that items of one
-    cluster may fail together, and sizes may matter. The test is exact if clusters of one size are exchangeable (Monte
-    Carlo: the p-value counts the observed table itself, Phipson and Smyth 2010).
+    `cell` and `outcomes` have shape [n]. Whole clusters exchange their outcomes with clusters of the same size, and
+    outcomes are exchanged within each cluster. So items of one cluster may fail together, and the size of a cluster may
+    matter. The test is exact if clusters of one size are exchangeable. The p-value is a Monte Carlo estimate that
+    counts the observed table itself (Phipson and Smyth 2010).
 
     >>> cell = (np.arange(40) < 20) * 1.0
     >>> names = [str(i) for i in range(40)]
