@@ -122,7 +122,7 @@ class IndexAudit:
     notes: tuple[str, ...]
 
     def count(self, kind: RowKind) -> int:
-        """How many compared rows are of this kind."""
+        """Return how many compared rows are of this kind."""
         return next((one.rows for one in self.counts if one.kind == kind), 0)
 
 
@@ -138,8 +138,8 @@ def compare_index(
 ) -> IndexAudit:
     """Compare the rows with these numbers (None: all, or a random sample) with fresh vectors of their texts.
 
-    `similarity` is the index's similarity function: with cosine, lengths do not count. UsageError if nothing can be
-    compared, or if a sampled row has no fresh vector.
+    `similarity` is the index's similarity function: with cosine, lengths do not count. Raise UsageError if nothing can
+    be compared, or if a sampled row has no fresh vector.
     """
     if fresh.is_model and index.named_by == "hash":
         raise UsageError(
@@ -277,7 +277,8 @@ class _RowsAudit:
         return tuple(listed[number] for number in sorted(listed))
 
     def _read_stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
-        """The rows' stored vectors, their lengths, those of a different length, and the faults among all rows."""
+        """Return the rows' stored vectors, their lengths, those of a different length, and the faults among all rows.
+        """
         stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
         lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, RowKind]()
         for block in self.index.blocks(dimension):
@@ -296,7 +297,7 @@ class _RowsAudit:
         return stored, lengths, others, broken
 
     def _by_role(self, places: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
-        """The places of each role that occurs."""
+        """Yield the places of each role that occurs."""
         for role in sorted({self.rows[place].role for place in places}):
             yield role, [place for place in places if self.rows[place].role == role]
 
@@ -318,13 +319,13 @@ class _RowsAudit:
             yield f"{len(unexplained) - searched:,} rows were not checked for a shortened text"
 
     def _find_misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
-        """The rows with a different text's vector, by place."""
+        """Return the rows with a different text's vector, by place."""
         places = rows_to_search(one, kinds)
         if not len(places):
             return {}
 
         def carries(place: int, distance: float) -> bool:
-            """Whether a vector at this distance belongs to the other text, and is not merely near it."""
+            """Return whether a vector at this distance belongs to the other text, and is not merely near it."""
             own = one.distance[place]
             return distance <= one.tolerance and (own > one.tolerance or distance < own / 10)
 
@@ -342,7 +343,7 @@ class _RowsAudit:
     def _find_among_all(
         self, one: StoredAndFresh, places: Ints, carries: Callable[[int, float], bool]
     ) -> dict[int, Placement]:
-        """The same for rows whose vector matches no compared text, among all stored vectors.
+        """Return the same for rows whose vector matches no compared text, among all stored vectors.
 
         Three rows may have the text: one with the same vector; the row as far away on the other side as the one that
         has this row's own vector; the row as far away as others' texts are. The fresh vector of their texts decides.
@@ -378,7 +379,8 @@ class _RowsAudit:
         return found
 
     def _rows_with_vectors(self, numbers: Ints) -> dict[int, tuple[IndexRow, Vectors | None]]:
-        """The existing rows with these numbers that have a text, each with its fresh vector (None if unknown)."""
+        """Return the existing rows with these numbers that have a text, each with its fresh vector (None if unknown).
+        """
         numbers = np.unique(numbers[(numbers >= 0) & (numbers < self.index.count)]).astype(np.intp)
         if not len(numbers):
             return {}
@@ -395,7 +397,8 @@ class _RowsAudit:
     def _row_with_own_vector(
         self, place: int, home: int, known: Mapping[int, tuple[IndexRow, Vectors | None]], tolerance: float
     ) -> str | None:
-        """The id of the row that has this row's own vector, None if that row's text has the same vector anyway."""
+        """Return the id of the row that has this row's own vector, None if that row's text has the same vector anyway.
+        """
         if home not in known:
             return None
         row, vector = known[home]
@@ -406,7 +409,7 @@ class _RowsAudit:
         return None if is_twin else row.id
 
     def _explain_groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
-        """The rows without these faults, in groups with a possible cause."""
+        """Return the rows without these faults, in groups with a possible cause."""
         open_places = np.array([place for place, row in faults.items() if row.kind == "unexplained"], np.intp)
         right = np.array([place for place, row in faults.items() if row.kind == "right"], np.intp)
         can_ask = self.fresh.is_model and self.index.named_by == "text"
@@ -423,7 +426,7 @@ class _RowsAudit:
         return tuple(groups)
 
     def _explain_by_other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
-        """The group, or a finding that its vectors are this model's in a different role, if prompts differ."""
+        """Return the group, or a finding that its vectors are this model's in a different role, if prompts differ."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
         roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
         for role in roles if prompt_for else ():
@@ -442,7 +445,7 @@ class _RowsAudit:
     def _group_by_dimension(
         self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]
     ) -> Iterator[RowGroup]:
-        """The rows of each other dimension: this model's, truncated, or a different model's."""
+        """Yield the rows of each other dimension: this model's, truncated, or a different model's."""
         sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
         for size in sizes:
             places = [place for place, vector in others.items() if len(vector) == size]
@@ -461,7 +464,7 @@ def _outcome_and_reason(
     label: str, counts: Counter[RowKind], broken: int, one: StoredAndFresh, *, again: float, share: Figure | None,
     at_most: float | None, groups: Sequence[RowGroup],
 ) -> tuple[AuditOutcome, str]:  # fmt: skip
-    """The outcome and its reason; unreliable data take precedence over counts."""
+    """Return the outcome and its reason; unreliable data take precedence over counts."""
     without_text = counts["no text"]
     n = sum(counts.values()) - without_text
     if again > one.tolerance:
@@ -499,12 +502,12 @@ def _outcome_and_reason(
 
 
 def fault_counts_text(counts: Mapping[RowKind, int]) -> Iterator[str]:
-    """The number of rows with each known fault, in words."""
+    """Yield the number of rows with each known fault, in words."""
     yield from (f"{counts[kind]:,} {said}" for kind, said in FAULT_WORDS.items() if counts.get(kind))
 
 
 def cause_counts_text(groups: Sequence[RowGroup]) -> Iterator[str]:
-    """The number of rows that may have each cause, in words."""
+    """Yield the number of rows that may have each cause, in words."""
     causes: Counter[str] = Counter()
     for group in groups:
         causes[group.says] += len(group.rows)
@@ -521,7 +524,7 @@ FAULT_WORDS: dict[RowKind, str] = {
 
 
 def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
-    """A note for each shift: rows that have the vectors of texts this many rows before or after them."""
+    """Yield a note for each shift: rows that have the vectors of texts this many rows before or after them."""
     rows = [row for row in faults.values() if row.text_at is not None]
     shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
     for shift, count in shifts.most_common(3):
@@ -531,7 +534,7 @@ def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
 
 
 def _length_note(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
-    """A note on the lengths of vectors whose direction is right."""
+    """Yield a note on the lengths of vectors whose direction is right."""
     ratios = [row.length for row in faults.values() if row.kind == "not normalised" and row.length]
     if not ratios:
         return

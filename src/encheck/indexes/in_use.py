@@ -37,7 +37,7 @@ APART = 10  # in a mix, different vectors are this many times farther than equal
 
 
 def find_index_faults(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, Vectors]) -> IndexFaults | None:
-    """The faults in the vectors of these documents, None without faults.
+    """Return the faults in the vectors of these documents, None without faults.
 
     `documents` are the new model's vectors by text. If the new model differs from the old one only on long texts, the
     length limit was changed, which is not a fault.
@@ -68,7 +68,9 @@ def _zero_vectors(numbers: Ints, stored: Vectors) -> IndexFaults | None:
 
 
 def _mixed_models(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
-    """The rows that are not the new model's; None if all or none are, or if text length explains the difference."""
+    """Return the rows that are not the new model's, or None if all or none are, or if text length explains the
+    difference.
+    """
     right, others = one.count("right"), [row for row in one.faults if row.kind != "no text"]
     misplaced = one.count("another text")
     if not others or right + misplaced == 0:
@@ -96,7 +98,7 @@ def _mixed_models(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults 
 
 
 def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:
-    """The rows whose similarities to others correlate with those of a different text, or of no text."""
+    """Return the rows whose similarities to others correlate with those of a different text, or of no text."""
     shifted: dict[int, Ints] = {}
     strange: list[int] = []
     for start in range(0, len(numbers), ROWS_AT_ONCE):
@@ -130,7 +132,7 @@ def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFa
 
 
 def _odd_lengths(numbers: Ints, stored: Vectors) -> IndexFaults | None:
-    """The rows whose length differs, in an index with one length for most rows."""
+    """Return the rows whose length differs, in an index with one length for most rows."""
     sizes = np.linalg.norm(stored.astype(np.float64), axis=1)
     usual = float(np.median(sizes))
     same = np.abs(sizes - usual) <= 0.001 * usual
@@ -145,7 +147,7 @@ def _odd_lengths(numbers: Ints, stored: Vectors) -> IndexFaults | None:
 
 
 def _similarity_profiles(vectors: Vectors) -> Floats:
-    """Each row's similarities to the other rows, less the rows' mean similarities, at length 1; shape [n, n]."""
+    """Return each row's similarities to the other rows, less the rows' mean similarities, at length 1; shape [n, n]."""
     directions = unit_vectors(vectors).astype(np.float64)
     alike = directions @ directions.T
     count = len(alike)
@@ -170,10 +172,10 @@ def _shifted_rows(likeness: Floats) -> Iterator[tuple[int, Ints]]:
 
 
 def _equal_runs(values: Ints) -> list[Ints]:
-    """The places of equal neighbours."""
+    """Return the places of equal neighbours."""
     return np.split(np.arange(len(values)), np.flatnonzero(np.diff(values)) + 1)
 
 
 def _runs_of_chosen(chosen: NDArray[np.bool_], fewest: int) -> Iterator[Ints]:
-    """The places of runs of at least this many chosen rows."""
+    """Yield the places of runs of at least this many chosen rows."""
     yield from (run for run in _equal_runs(chosen.astype(np.intp)) if chosen[run[0]] and len(run) >= fewest)

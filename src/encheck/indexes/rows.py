@@ -116,7 +116,7 @@ def _rescale_integers(stored: Vectors, fresh: Vectors) -> Vectors:
 
 
 def classify_rows(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> list[RowKind]:
-    """The kind of each row by its own fresh vector; "unexplained" if the row is not this model's.
+    """Return the kind of each row by its own fresh vector; "unexplained" if the row is not this model's.
 
     `lengths` are the numbers per vector, 0 for none. `lengths_count`: the index's similarity depends on lengths.
     """
@@ -160,7 +160,7 @@ class NearestRows:
 
 
 def nearest_equal(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: float) -> NearestRows:
-    """The nearest of `vectors` [m, d] to each of `wanted` [n, d], except the row `but`, if the two are equal."""
+    """Return the nearest of `vectors` [m, d] to each of `wanted` [n, d], except the row `but`, if the two are equal."""
     return nearest_equal_in_blocks(wanted, iter([(0, vectors)]), but=but, tolerance=tolerance, sketch=False)
 
 
@@ -266,7 +266,7 @@ def find_beginnings(
 
 
 def _ends_around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
-    """The ends between the neighbours of the best one tried."""
+    """Return the ends between the neighbours of the best one tried."""
     if best not in tried:  # inside the last word
         return []
     at = tried.index(best)
@@ -276,7 +276,7 @@ def _ends_around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[i
 
 
 def _characters_around(ends: Sequence[int], best: int) -> list[int]:
-    """Each character from the end before the best one to the end after it."""
+    """Return each character from the end before the best one to the end after it."""
     if best not in ends:
         return []
     at = ends.index(best)
@@ -319,7 +319,7 @@ class RowGroup:
 
 
 def make_group(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
-    """A group with its cause in words."""
+    """Return a group with its cause in words."""
     return RowGroup(cause, rows, evidence, CAUSE_WORDS[cause])
 
 
@@ -339,7 +339,7 @@ def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
 def explain_group(
     rows: Ints, stored: Vectors, fresh: Vectors, texts: Sequence[str] | None, encode: Encode | None, *, seed: int
 ) -> RowGroup:
-    """The probable cause for a group; `stored` and `fresh` have shape [rows, d].
+    """Return the probable cause for a group; `stored` and `fresh` have shape [rows, d].
 
     `texts` and `encode` are None if the model cannot encode: then edits cannot be detected.
     """
@@ -410,7 +410,7 @@ def _count_edited(
 
 
 def _without_words(text: str, windows: int) -> Iterator[str]:
-    """The text without its beginning, its end, or one or two of about `windows` stretches of words."""
+    """Yield the text without its beginning, its end, or one or two of about `windows` stretches of words."""
     words = text.split()
     step = -(-len(words) // windows)
     for start in range(0, len(words), step):

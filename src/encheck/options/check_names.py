@@ -68,13 +68,13 @@ def refuse_unknown_thresholds(
 
 
 def _test_names_in(files: Iterable[Any]) -> set[str]:
-    """The names of the tests in these Python files, without `test_`."""
+    """Return the names of the tests in these Python files, without `test_`."""
     texts = (file.read_text("utf-8", errors="replace") for file in files if file.name.endswith(".py"))
     return {name for text in texts for name in re.findall(r"^\s*def test_(\w+)", text, re.MULTILINE)}
 
 
 def _python_files(place: Path) -> Iterator[Path]:
-    """A Python file, or every Python file below a folder, except for hidden ones and installed packages."""
+    """Yield a Python file, or every Python file below a folder, except for hidden ones and installed packages."""
     if place.is_file():
         yield place
     for folder, below, names in os.walk(place):

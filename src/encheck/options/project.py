@@ -88,7 +88,7 @@ def project_table(path: Path) -> Project:
 
 
 def allowed_keys() -> set[str]:
-    """The keys that exist."""
+    """Return the keys that exist."""
     return {field.alias or name for name, field in _table_schema().model_fields.items()}
 
 

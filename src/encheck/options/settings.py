@@ -73,7 +73,7 @@ class Option:
 
 
 def option(name: str, **attributes: Any) -> Any:
-    """A dataclass field set by this option; the attributes are those of `Option`."""
+    """Return a dataclass field set by this option; the attributes are those of `Option`."""
     made = Option(name=name, **attributes)
     return field(default=made.parse(made.default), metadata={"option": made})
 
@@ -84,7 +84,7 @@ INDEX_SIZES = ("nprobe", "nlist")  # Faiss's names: lists that a query searches,
 
 
 def distinct_or_default(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
-    """The given values without duplicates, in order; else the default."""
+    """Return the given values without duplicates, in order; else the default."""
 
     def parse(given: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(dict.fromkeys(given or default))
@@ -93,17 +93,17 @@ def distinct_or_default(*default: str) -> Callable[[Sequence[str] | None], tuple
 
 
 def all_values(given: Sequence[str] | None) -> tuple[str, ...]:
-    """All given values, in order."""
+    """Return all given values, in order."""
     return tuple(given or ())
 
 
 def parse_path(text: str | None) -> Path | None:
-    """A path, with `~` expanded."""
+    """Return a path, with `~` expanded."""
     return None if text is None else expand_home(text)
 
 
 def parse_generator_mode(text: str) -> str:
-    """Return a generator mode: "careful" or an installed recipe; UsageError for anything else."""
+    """Return a generator mode: "careful" or an installed recipe. Raise UsageError for anything else."""
     if text == CAREFUL:
         return text
     modes = (CAREFUL, *entry_points.entry_points_of(entry_points.GENERATORS, ours=(CAREFUL,)))
@@ -114,14 +114,14 @@ def parse_generator_mode(text: str) -> str:
 
 
 def parse_epsilon(epsilon: float) -> float:
-    """A margin of cosines; UsageError outside -2 to 2."""
+    """Return a margin of cosines; UsageError outside -2 to 2."""
     if not -2 <= epsilon <= 2:
         raise UsageError(f"--epsilon is {epsilon}, but a margin of cosines lies between -2 and 2")
     return epsilon
 
 
 def parse_sample(text: str) -> int | None:
-    """A number of clusters, None for `all`; UsageError for anything else."""
+    """Return a number of clusters, None for `all`. Raise UsageError for anything else."""
     if text == "all":
         return None
     if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) == 0:
@@ -130,7 +130,7 @@ def parse_sample(text: str) -> int | None:
 
 
 def parse_engine(text: str | None) -> str | None:
-    """The engine of a run: local or ray, each also with a number of workers; UsageError for anything else.
+    """Return the engine of a run: local or ray, each also with a number of workers. Raise UsageError for anything else.
 
     >>> parse_engine("local:2")
     'local:2'
@@ -145,21 +145,21 @@ def parse_engine(text: str | None) -> str | None:
 
 
 def parse_seed(seed: int) -> int:
-    """The seed; UsageError for a negative one."""
+    """Return the seed. Raise UsageError for a negative one."""
     if seed < 0:
         raise UsageError(f"--seed is {seed}, but should be 0 or more")
     return seed
 
 
 def parse_passage_words(count: int) -> int:
-    """The maximum number of words in a passage; UsageError for fewer than 10."""
+    """Return the maximum number of words in a passage. Raise UsageError for fewer than 10."""
     if count < 10:
         raise UsageError(f"--passage-words is {count}, but should be 10 or more")
     return count
 
 
 def parse_search_index(text: str) -> str:
-    """`exact`, or `faiss` with its sizes: `faiss:nprobe=64,nlist=1000`; UsageError for anything else.
+    """`exact`, or `faiss` with its sizes: `faiss:nprobe=64,nlist=1000`. Raise UsageError for anything else.
 
     >>> parse_search_index("faiss:nprobe=64"), parse_index_sizes("faiss:nprobe=64")
     ('faiss:nprobe=64', {'nprobe': 64})
@@ -169,7 +169,8 @@ def parse_search_index(text: str) -> str:
 
 
 def parse_index_sizes(text: str) -> dict[str, int] | None:
-    """The sizes in --search-index, in lists; None if searches are exact; UsageError for anything else."""
+    """Return the sizes in --search-index, in lists, or None if searches are exact. Raise UsageError for anything else.
+    """
     if text == "exact":
         return None
     kind, colon, rest = text.partition(":")
@@ -187,14 +188,14 @@ def parse_index_sizes(text: str) -> dict[str, int] | None:
 
 
 def parse_threshold(threshold: float | None) -> float | None:
-    """The user's own threshold; UsageError if it is not a finite number."""
+    """Return the user's own threshold. Raise UsageError if it is not a finite number."""
     if threshold is not None and not math.isfinite(threshold):
         raise UsageError(f"--threshold is {threshold}, but should be a number to compare scores with")
     return threshold
 
 
 def parse_median_scope(text: str) -> str | float:
-    """`split`, `dataset` or a divergence from 0 to 1; UsageError for anything else.
+    """`split`, `dataset` or a divergence from 0 to 1. Raise UsageError for anything else.
 
     >>> parse_median_scope("0.3")
     0.3
@@ -419,7 +420,7 @@ OPTIONS: Mapping[str, Option] = {f.name: f.metadata["option"] for f in fields(Se
 
 
 def settings_from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settings:
-    """The settings from pytest's parsed options; UsageError for an invalid one.
+    """Return the settings from pytest's parsed options. Raise UsageError for an invalid one.
 
     `store` overrides `--store`: the temporary store of a run without one.
     """
@@ -433,13 +434,14 @@ def settings_from_options(parsed: Any, *, root: Path, store: str | None = None) 
 
 
 def chosen_models(parsed: Any) -> tuple[str, ...]:
-    """The models of a run, then the seed replicates."""
+    """Return the models of a run, then the seed replicates."""
     named = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "seed_replicates"))
     return tuple(dict.fromkeys(model for models in named for model in models))
 
 
 def chosen_data(parsed: Any) -> tuple[str, ...]:
-    """The data of a run, with the property from --property; UsageError if none of the data can have one."""
+    """Return the data of a run, with the property from --property. Raise UsageError if none of the data can have one.
+    """
     data, name = (OPTIONS[one].parse(getattr(parsed, OPTIONS[one].dest)) for one in ("data", "own_property"))
     if name is None:
         return tuple(data)
@@ -449,7 +451,7 @@ def chosen_data(parsed: Any) -> tuple[str, ...]:
 
 
 def settings_for_results(settings: Settings) -> RunSettings:
-    """The settings that results.json stores."""
+    """Return the settings that results.json stores."""
     return replace(select_settings(RunSettings, settings), check_packages=settings.chosen_packages)
 
 
@@ -457,7 +459,7 @@ Chosen = TypeVar("Chosen", bound="DataclassInstance")
 
 
 def select_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
-    """A dataclass of some of a run's settings, by their names."""
+    """Return a dataclass of some of a run's settings, by their names."""
     return kind(**{one.name: getattr(settings, one.name) for one in fields(kind)})
 
 
@@ -469,7 +471,7 @@ def settings_from_keywords(
 ) -> Settings:
     """Settings of a run of these models on these data; `options` are named as on the command line, with underscores.
 
-    None means the default, a sequence repeats an option. UsageError for an option that does not exist, and for a
+    None means the default, a sequence repeats an option. Raise UsageError for an option that does not exist, and for a
     value that it does not take.
 
     >>> settings_from_keywords(["sbert"], ["probes"], {"epsilon": 0.1, "sample": 500}).sample
@@ -506,7 +508,7 @@ def settings_from_keywords(
 
 
 def refuse_invalid_options(parsed: Any) -> None:
-    """UsageError for invalid values in `parsed`, and for options that contradict each other."""
+    """Raise UsageError for invalid values in `parsed`, and for options that contradict each other."""
     for one in OPTIONS.values():  # an unset variable must not silently switch an option off
         value = getattr(parsed, one.dest)
         texts = value if isinstance(value, list) else [value]
@@ -547,7 +549,7 @@ def refuse_invalid_options(parsed: Any) -> None:
 
 
 def options_as_markdown() -> str:
-    """The options for docs/reference/commands.md: the first sentence of each, one Markdown list per group."""
+    """Return the options for docs/reference/commands.md: the first sentence of each, one Markdown list per group."""
     lines: list[str] = []
     for group, title in GROUPS.items():
         lines += [f"### {title}", ""]
@@ -562,7 +564,7 @@ def options_as_markdown() -> str:
 
 
 def refuse_unwritable_folder(report_dir: str) -> None:
-    """UsageError if no results can be written to this folder."""
+    """Raise UsageError if no results can be written to this folder."""
     try:
         try_to_write(Path(report_dir))
     except OSError as error:

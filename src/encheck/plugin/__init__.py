@@ -163,7 +163,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def encheck_case(request: pytest.FixtureRequest) -> Case:
-    """The model, data and level of this check; an error if another check has the same name."""
+    """Return the model, data and level of this check; an error if another check has the same name."""
     if problem := request.node.stash.get(CLASH, ""):
         pytest.fail(problem, pytrace=False)
     case: Case = request.param
@@ -172,13 +172,13 @@ def encheck_case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture(scope="session")
 def encheck_model(request: pytest.FixtureRequest) -> str:
-    """The model of the fixture `encoder`, by its name in --encheck-model."""
+    """Return the model of the fixture `encoder`, by its name in --encheck-model."""
     return collection.model_name(request)
 
 
 @pytest.fixture(scope="session")
 def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[EncoderService]:
-    """The model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
+    """Yield the model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
     found = open_encoder(request.config, request.config.stash[PROCESS], encheck_model)
     yield found
     found.store.close()
@@ -186,26 +186,26 @@ def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[Enco
 
 @pytest.fixture
 def epsilon(pytestconfig: pytest.Config) -> float:
-    """The margin from --epsilon."""
+    """Return the margin from --epsilon."""
     return float(pytestconfig.option.encheck_epsilon)
 
 
 @pytest.fixture
 def threshold(pytestconfig: pytest.Config) -> float | None:
-    """The user's own threshold, from --threshold."""
+    """Return the user's own threshold, from --threshold."""
     cut: float | None = pytestconfig.option.encheck_threshold
     return cut
 
 
 @pytest.fixture
 def median_scope(pytestconfig: pytest.Config) -> str | float:
-    """The boundary between obvious and non-obvious pairs, from --median-scope."""
+    """Return the boundary between obvious and non-obvious pairs, from --median-scope."""
     return options.parse_median_scope(pytestconfig.option.encheck_median_scope)
 
 
 @pytest.fixture
 def encheck_judgement(request: pytest.FixtureRequest, encheck_case: Case) -> Judgement:
-    """The measurement and judgement of this check, shared by its fixtures."""
+    """Return the measurement and judgement of this check, shared by its fixtures."""
     judgement = Judgement(encheck_case, request.config.stash[EVALUATION])
     request.node.stash[outcomes.JUDGEMENT] = judgement
     return judgement
@@ -213,7 +213,7 @@ def encheck_judgement(request: pytest.FixtureRequest, encheck_case: Case) -> Jud
 
 @pytest.fixture
 def scores(encheck_judgement: Judgement) -> Scores:
-    """The similarities of this check's items; skips if there are none, fails if the model failed."""
+    """Return the similarities of this check's items; skips if there are none, fails if the model failed."""
     try:
         return encheck_judgement.scores
     except NothingToMeasure as nothing:

@@ -46,7 +46,7 @@ def pytest_outcomes(item: pytest.Item, judgement: Judgement) -> Iterator[None]:
 
 
 def _properties(row: CheckResult) -> Iterator[tuple[str, str]]:
-    """A row's figure, verdict and lines, for reports that show the properties of tests."""
+    """Yield a row's figure, verdict and lines, for reports that show the properties of tests."""
     from encheck.reporting.failures import figure_line, surface_line
 
     assert row.estimate is not None
@@ -109,7 +109,7 @@ def make_report_visible(report: pytest.TestReport) -> None:
 
 
 def report_status(report: pytest.TestReport, config: pytest.Config) -> Any:
-    """The letters for known failures, stale ones, below aim and inconclusive.
+    """Return the letters for known failures, stale ones, below aim and inconclusive.
 
     A failed model is one error, in its first check. Its other checks fail as not measured.
     """

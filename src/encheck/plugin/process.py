@@ -42,13 +42,13 @@ class XdistWorker:
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
 
     def start(self) -> None:
-        """The controller has already checked the settings."""
+        """Return the controller has already checked the settings."""
 
     def record_selected(self, ids: Iterable[str]) -> None:
-        """The controller learns from xdist which checks were selected."""
+        """Return the controller learns from xdist which checks were selected."""
 
     def refuse_models(self, evaluation: Evaluation) -> None:
-        """The controller refuses models that cannot be a baseline."""
+        """Return the controller refuses models that cannot be a baseline."""
 
     @contextmanager
     def user_errors(self, items: list[pytest.Item]) -> Iterator[None]:
@@ -70,10 +70,10 @@ class XdistWorker:
         self.output[DESCRIBED] = described.serialise() if described else ""
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
-        """The controller tells."""
+        """Return the controller tells."""
 
     def print_last_lines(self, terminal: pytest.TerminalReporter | None) -> None:
-        """The controller tells."""
+        """Return the controller tells."""
 
 
 class Controller:
@@ -116,7 +116,7 @@ class Controller:
                 self._refuse_wrong_settings()
 
     def _refuse_wrong_settings(self) -> None:
-        """UsageError for wrong models, data and thresholds, before any xdist worker starts."""
+        """Raise UsageError for wrong models, data and thresholds, before any xdist worker starts."""
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
             from encheck.running.notes import store_notes
@@ -275,7 +275,7 @@ PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 
 def settings_of(config: pytest.Config, store: str | None) -> Settings:
-    """The settings from the options; `store` overrides theirs."""
+    """Return the settings from the options; `store` overrides theirs."""
     return options.settings_from_options(config.option, root=config.rootpath, store=store)
 
 

@@ -29,7 +29,7 @@ CLASH: pytest.StashKey[str] = pytest.StashKey()  # the error of a check with a d
 
 
 def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
-    """UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
+    """Raise UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
 
     Pytest has already searched it for settings and conftest.py. Short options count if this run has them, or would
     have them: such a path hides the project's settings.
@@ -52,7 +52,7 @@ def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
 
 
 def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
-    """UsageError for an unknown option that resembles one of encheck's."""
+    """Raise UsageError for an unknown option that resembles one of encheck's."""
     if config.known_args_namespace.help:
         return
     prefixes = (options.PREFIX, "") if config.pluginmanager.has_plugin(SHORT) else (options.PREFIX,)
@@ -64,7 +64,7 @@ def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str
 
 
 def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
-    """UsageError for --baseline, which belongs to a gate, with the command to type."""
+    """Raise UsageError for --baseline, which belongs to a gate, with the command to type."""
 
     def values(option: str) -> list[str]:
         named = ((*arg.partition("="), following) for arg, following in pairwise([*args, ""]))
@@ -83,7 +83,7 @@ def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
 def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
     """Wrap pytest's selection by -m and -k: `items` is changed in place, and the stash gets the evaluation.
 
-    UsageError for an unregistered marker in -m: it would silently select nothing.
+    Raise UsageError for an unregistered marker in -m: it would silently select nothing.
     """
     collected = checks_among(items)
     with process.user_errors(items):
@@ -143,7 +143,7 @@ def estimate_collection(config: pytest.Config, process: Process, items: list[pyt
 def prepare_evaluation(session: pytest.Session, process: Process) -> None:
     """Encode the texts that the selected checks declare, before the first check runs.
 
-    Removes an earlier run's files in --report-dir; xdist workers do so, long before the controller writes.
+    Removes an earlier run's files in --report-dir; xdist workers do so, long before the controller writes. Raise
     UsageError if the report cannot be written, or would replace files that are not a run.
     """
     config = session.config

@@ -42,7 +42,8 @@ class EncodingPlan:
     roles: dict[str, Texts] = field(default_factory=dict)
 
     def needs(self, subject: Subject) -> StoreNeeds:
-        """What this model computes, without repeats: key in the store -> its text, or the two texts of a pair."""
+        """Return what this model computes, without repeats: key in the store -> its text, or the two texts of a pair.
+        """
         pairs = dict.fromkeys(self.pairs.get(subject.label, []))
         if subject.kind == "pair":
             return {text_key(*pair): pair for pair in pairs}
@@ -54,7 +55,7 @@ class EncodingPlan:
 
 
 def missing_from_store(subject: Subject, needs: StoreNeeds, store: Store) -> StoreNeeds:
-    """The part of what a model `needs` that the store lacks; empty for a model that computes nothing."""
+    """Return the part of what a model `needs` that the store lacks; empty for a model that computes nothing."""
     if isinstance(subject.model, PartialEncoder):
         return {}
     keys = list(needs)
@@ -93,7 +94,7 @@ class Bench:
         self._generating = self._encoding = 0.0
 
     def with_models(self, subjects: dict[str, Subject], store: Store) -> Bench:
-        """A bench for other models and their store, with this bench's items, draws and random pairs."""
+        """Return a bench for other models and their store, with this bench's items, draws and random pairs."""
         other = copy.copy(self)
         other.subjects, other.store = subjects, store
         other.scorer = self.scorer.for_models(subjects)
@@ -101,7 +102,7 @@ class Bench:
         return other
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
-        """A claim's items, made once. NothingToMeasure if there are none, CheckError if making them fails."""
+        """Return a claim's items, made once. NothingToMeasure if there are none, CheckError if making them fails."""
         key = (data, claim.items, level)
         if key not in self._items:
             start = self.clock.now()
@@ -117,12 +118,12 @@ class Bench:
         return items
 
     def cached_items(self, data: str, claim: Claim, level: int | str) -> Items | None:
-        """The items that `items` made, or None if it made none or was not called."""
+        """Return the items that `items` made, or None if it made none or was not called."""
         items = self._items.get((data, claim.items, level))
         return items if isinstance(items, Items) else None
 
     def random_pairs(self, data: str) -> tuple[SentencePair, ...]:
-        """The random pairs that calibrate scores on this data."""
+        """Return the random pairs that calibrate scores on this data."""
         return self.scorer.random_pairs(data)
 
     def prepare(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
@@ -160,7 +161,7 @@ class Bench:
                 self.services[model].encode_repeats(texts, locks)
 
     def plan_encoding(self, requests: Iterable[Request]) -> EncodingPlan:
-        """What the requests need from each model that has not failed; makes their items."""
+        """Return what the requests need from each model that has not failed; makes their items."""
         plan = EncodingPlan()
         for model, data, claim, level in requests:
             if self.subjects[model].error:
@@ -262,18 +263,18 @@ class Bench:
         self._encoding += other._encoding
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
-        """The similarities of these items under this model, and their word overlap."""
+        """Return the similarities of these items under this model, and their word overlap."""
         self.refuse_failed_model(model)
         self.refuse_missing_vectors(model, data, items)
         return self.scorer.scores(model, data, items)
 
     def scale(self, model: str, data: str) -> Scale | None:
-        """The calibration of a model on a data set, after something was measured there."""
+        """Return the calibration of a model on a data set, after something was measured there."""
         return self.scorer.scale(model, data)
 
 
 def _build_items(claim: Claim, data: Dataset, level: int | str, maker: VariantMaker) -> Items:
-    """The items from the claim's builder; CheckError if it fails or returns something else."""
+    """Return the items from the claim's builder; CheckError if it fails or returns something else."""
     place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
     try:
         items = claim.items(data, level, maker)

@@ -12,7 +12,7 @@ from encheck.system.files import is_folder
 
 
 def safe_label(model: str) -> str:
-    """A label that is safe in test ids and file names.
+    """Return a label that is safe in test ids and file names.
 
     >>> safe_label("intfloat/e5 small")
     'intfloat-e5-small'

@@ -42,7 +42,7 @@ class ParentModel:
     scorer: Scorer | None = None
 
     def scores(self, data: str, items: Items) -> Scores | None:
-        """The similarities of these items; None if they are searches, or not measured."""
+        """Return the similarities of these items, or None if they are searches, or not measured."""
         try:
             return self.scorer.score_without_surface(self.label, data, items) if self.scorer else None
         except NothingToMeasure:
@@ -57,7 +57,7 @@ class ParentModel:
 
 
 def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> ParentModel | None:
-    """The parent of a model that consists of files; None if it is missing or cannot be read."""
+    """Return the parent of a model that consists of files, or None if it is missing or cannot be read."""
     folder = getattr(subject.model, "source", None)
     if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
         return None
@@ -76,7 +76,7 @@ def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scor
 
 
 def _load_vectors_from_store(parent: Subject, child: Subject, store: Store) -> bool:
-    """Whether the store has the parent's vectors of all the child's texts; if so, `parent` gets them."""
+    """Return whether the store has the parent's vectors of all the child's texts; if so, `parent` gets them."""
     texts = list(child.rows)
     keys = list(map(text_key, texts))
     for some in (keys[:1], keys):

@@ -60,7 +60,7 @@ class DocumentIndexes:
         self._last: tuple[Subject, Documents, InvertedLists] | None = None
 
     def index_over(self, subject: Subject, documents: Documents) -> InvertedLists:
-        """The index over these documents, as the model encodes them."""
+        """Return the index over these documents, as the model encodes them."""
         if self._last is None or self._last[0] is not subject or self._last[1] is not documents:
             assert isinstance(subject.model, Encoder)
             self._last = None  # before the next one is made
@@ -71,12 +71,12 @@ class DocumentIndexes:
 
 
 def answers_needed(queries: Sequence[SearchingQuery]) -> int:
-    """How many answers each query needs: those that are kept, and one more than it has right documents."""
+    """Return how many answers each query needs: those that are kept, and one more than it has right documents."""
     return max(STORED_ANSWERS, 1 + max(len(q.right) for q in queries))
 
 
 def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
-    """The scores, with the answers that the index missed on a sample of their queries, which are also logged."""
+    """Return the scores, with the answers that the index missed on a sample of their queries, which are also logged."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
     asked = [queries[place] for place in sample_queries(queries)]
     fewest, depth = answers_needed(asked), DEPTH if isinstance(scores, RankedScores) else STORED_ANSWERS
@@ -96,7 +96,7 @@ def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: 
 
 
 def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
-    """What the index found, what that means for the figures, and what to do if it is too little."""
+    """Return what the index found, what that means for the figures, and what to do if it is too little."""
     size = stage.size
     lost = "What it missed is no answer."
     if stage.right + stage.raised:
@@ -154,7 +154,7 @@ class Scorer:
         self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
-        """The scores of these items under this model, with those of the surface scorers that apply to them.
+        """Return the scores of these items under this model, with those of the surface scorers that apply to them.
 
         NothingToMeasure if the items are searched and the model scores pairs, or if no calibration is possible.
         """
@@ -192,7 +192,7 @@ class Scorer:
         return scores.score_items(items.included, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
 
     def for_models(self, subjects: Mapping[str, Subject]) -> Scorer:
-        """A scorer for other models, with the same draws and random pairs."""
+        """Return a scorer for other models, with the same draws and random pairs."""
         other = Scorer(subjects, self.data, seed=self.seed, calibrates=self.calibrates)
         other._first_stages = self._first_stages
         other._resamplers, other._references = self._resamplers, self._references
@@ -201,7 +201,7 @@ class Scorer:
         return other
 
     def score_without_surface(self, model: str, data: str, items: Items) -> Scores:
-        """The scores of these items without surface scorers; NothingToMeasure for searches and contrasts."""
+        """Return the scores of these items without surface scorers; NothingToMeasure for searches and contrasts."""
         kind, scorer = items.included[0].kind, _scorer_of(self.subjects[model])
         measured = kind.scores()
         if measured.searches or not measured.calibrates:
@@ -212,7 +212,7 @@ class Scorer:
         )
 
     def _score_whole(self, model: str, data: str, whole: WholeItems) -> Scores:
-        """The scores that come with items outside memory, and their word overlap."""
+        """Return the scores that come with items outside memory, and their word overlap."""
         subject, rival = self.subjects[model], SurfaceScorer(WORD_OVERLAP)
         whole.refuse_unscorable_model(subject)
         scorer = _scorer_of(subject)
@@ -224,7 +224,7 @@ class Scorer:
         return scores
 
     def _score_classified(self, model: str, items: Items) -> Scores:
-        """The texts as classified from the model's vectors, and by surface classifiers.
+        """Return the texts as classified from the model's vectors, and by surface classifiers.
 
         They are drawn by the clusters of their own task. NothingToMeasure if the model gives no vectors.
         """
@@ -239,7 +239,7 @@ class Scorer:
         return replace(found, surface=surface)
 
     def _score_in_roles(self, kind: Kind, model: str, data: str, items: Items, resampler: Resampler) -> Scores:
-        """The scores of queries and documents, with those of the surface scorers; their scales differ.
+        """Return the scores of queries and documents, with those of the surface scorers; their scales differ.
 
         An encoder searches with an index if the run has one.
         """
@@ -261,11 +261,12 @@ class Scorer:
         return add_index_recall(found, items.included, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
 
     def scale(self, model: str, data: str) -> Scale | None:
-        """The calibration of a model on a data set, once something was measured there."""
+        """Return the calibration of a model on a data set, once something was measured there."""
         return self._scales.get((model, data))
 
     def random_pairs(self, data: str) -> tuple[SentencePair, ...]:
-        """The random pairs that calibrate on this data; for the user's own triplets, even if all share a word."""
+        """Return the random pairs that calibrate on this data; for the user's own triplets, even if all share a word.
+        """
         if data not in self._references:
             whole = self.data[data]
             found = whole.draw_random_pairs(seed=self.seed)
@@ -283,7 +284,7 @@ class Scorer:
         return [pair.first for pair in self.random_pairs(data)[:IDENTITY_PAIRS]]
 
     def pairs_to_rerank(self, items: Sequence[Item]) -> list[Pair]:
-        """The pairs in searches that a pair-scoring model has to score: the first stage and judged documents."""
+        """Return the pairs in searches that a pair-scoring model has to score: the first stage and judged documents."""
         if items[0].kind.compares != ANSWERS:
             return [pair for item in items for pair in item.query_document_pairs]
         queries = _as_searching_queries(items)
@@ -312,7 +313,7 @@ class Scorer:
         return self._resamplers[data, clusters, others, shares]
 
     def _word_frequencies(self, data: str) -> Frequencies:
-        """The number of this data's sentences that contain each word."""
+        """Return the number of this data's sentences that contain each word."""
         if data not in self._frequencies:
             dataset = self.data[data]
             texts = [(p.first, p.second) for p in dataset.pairs] + [(g.source, g.paraphrase) for g in dataset.groups]
@@ -324,7 +325,7 @@ class Scorer:
     def _calibrate(
         self, known: dict[tuple[str, str], Scale], label: str, data: str, scorer: TextScorer, kind: Kind
     ) -> Scale:
-        """The calibration of a scorer on a data set.
+        """Return the calibration of a scorer on a data set.
 
         Ranked pairs need no calibration, nor does the check whether a text gets the same vector twice.
         """
@@ -354,19 +355,21 @@ def _require_vectors(subject: Subject, why: str) -> None:
 
 
 def _is_shown(name: str, scores: Scores) -> bool:
-    """Whether a surface scorer is shown for these items; one that counts has to tell enough of them apart."""
+    """Return whether a surface scorer is shown for these items; one that counts has to tell enough of them apart."""
     return name not in POLARITY or getattr(scores, "distinct_score_share", 1.0) >= FEWEST_TOLD_APART
 
 
 def _bm25_candidates(queries: Sequence[SearchingQuery], index: LexicalIndex) -> list[NDArray[np.intp]]:
-    """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
+    """Return the rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
     count, own = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries)), [q.own for q in queries]
     answers = index.rank_documents([q.source for q in queries], count_including_own(count, own))
     return [rows for rows, _ in drop_own_documents(answers, own, count=count)]
 
 
 def _add_tuning_scores(scores: Scores, items: Items, scorer: TextScorer) -> Scores:
-    """The scores with those of the pairs that a threshold is chosen on, where the items name some and the scores do."""
+    """Return the scores with those of the pairs that a threshold is chosen on, where the items name some and the scores
+    do.
+    """
     if not items.tuning or not hasattr(scores, "tuning"):
         return scores
     pairs = cast(Sequence[SentencePair], items.tuning)
@@ -455,7 +458,7 @@ class _PairScorer(_ModelScorer):
 def _scorer_of(
     subject: Subject, index: LexicalIndex | None = None, lists: InvertedLists | None = None
 ) -> _EncoderScorer | _PairScorer:
-    """A model under test, in the form that scores call."""
+    """Return a model under test, in the form that scores call."""
     model = subject.model
     return _EncoderScorer(subject, model, lists) if isinstance(model, Encoder) else _PairScorer(subject, index)
 
@@ -472,7 +475,7 @@ def _same_vectors(first: NDArray[np.float32], second: NDArray[np.float32]) -> ND
 
 
 def _classifier_features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:
-    """The features of these texts for a classifier; shape [n, d], for pairs [n, 2d]."""
+    """Return the features of these texts for a classifier; shape [n, d], for pairs [n, 2d]."""
     first = subject.vectors[[subject.rows[one.first] for one in texts]]
     second = subject.vectors[[subject.rows[one.second] for one in texts]] if texts[0].second else None
     found = classifier_inputs(first, second)
@@ -485,14 +488,16 @@ def _classifier_features(subject: Subject, texts: Sequence[Classified]) -> NDArr
 
 
 def comparison_function(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:
-    """How an encoder compares two texts (by its trained head if it has one, else by its similarity), with a name."""
+    """Return how an encoder compares two texts (by its trained head if it has one, else by its similarity), with a
+    name.
+    """
     if isinstance(model, HeadedEncoder):
         return "head's probability", model.score_vectors
     return model.similarity, SIMILARITIES[model.similarity]
 
 
 def pair_similarity_function(subject: Subject) -> Similarity:
-    """The function that scores encoded pairs."""
+    """Return the function that scores encoded pairs."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
     name, similarity = comparison_function(subject.model)

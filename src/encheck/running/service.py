@@ -97,7 +97,7 @@ RoleTexts = dict[str, list[str]]  # by `ROLES`
 
 
 def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
-    """The texts to encode in each role; empty for a model that scores pairs.
+    """Return the texts to encode in each role; empty for a model that scores pairs.
 
     First come the fixed texts, short and long, then further texts of the run that the `others` have. A role that
     changes no vector is left out. For a model with vectors of some texts only, texts of the run that it has: some short
@@ -133,7 +133,7 @@ def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], do
 
 
 def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> bool:
-    """Whether a text can have a different vector in this role than without a role."""
+    """Return whether a text can have a different vector in this role than without a role."""
     if settings.prompts:
         return settings.has_prompt(role)
     try:
@@ -155,7 +155,7 @@ def count_lengths(model: object, texts: Sequence[str], *, role: str = "document"
 
 
 def user_texts_of_run(subject: Subject, data: Iterable[Dataset]) -> list[str]:
-    """The user's texts in a run that are in memory: the searched ones, else all; never the probes."""
+    """Return the user's texts in a run that are in memory: the searched ones, else all; never the probes."""
     if "document" in subject.roles:
         return list(subject.roles["document"].rows)
     found: dict[str, None] = {}
@@ -194,7 +194,8 @@ class EncoderService:
         loaded: Mapping[str, Model] = MappingProxyType({}),
         progress: Progress | None = None,
     ) -> Self:
-        """The one model that the settings name, with their store or a given one; UsageError if it is unavailable.
+        """Return the one model that the settings name, with their store or a given one. Raise UsageError if it is
+        unavailable.
 
         `loaded` has the models in memory by their names in the settings.
         """
@@ -203,7 +204,7 @@ class EncoderService:
         return cls(subject, opened, progress=progress)
 
     def taking_any_text(self) -> Self:
-        """The same, for repeated calls; UsageError for a model that cannot take new texts."""
+        """Return the same, for repeated calls. Raise UsageError for a model that cannot take new texts."""
         if isinstance(self.model, FittedModel | PartialEncoder):
             raise UsageError(
                 f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
@@ -211,7 +212,7 @@ class EncoderService:
         return self
 
     def as_fixture(self) -> Self:
-        """The same, as the fixture `encoder`, which does not learn; UsageError for a model that has to."""
+        """Return the same, as the fixture `encoder`, which does not learn. Raise UsageError for a model that has to."""
         if isinstance(self.model, FittedModel) and not getattr(self.model, "ready", False):
             raise UsageError(
                 f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
@@ -234,15 +235,15 @@ class EncoderService:
         return self.subject.model
 
     def similarity(self, first: str, second: str) -> float:
-        """How near two texts are, by the model's own similarity: larger is nearer."""
+        """Return how near two texts are, by the model's own similarity: larger is nearer."""
         return float(self.similarities([first], [second])[0])
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """The similarity of each pair, shape [n]; texts that the store lacks are encoded in one call."""
+        """Return the similarity of each pair, shape [n]; texts that the store lacks are encoded in one call."""
         return self.similarity_function(list(zip(first, second, strict=True)))(first, second)
 
     def score_pairs(self, pairs: Sequence[Pair]) -> list[float]:
-        """The similarity of each pair."""
+        """Return the similarity of each pair."""
         values: list[float] = self.similarities([a for a, _ in pairs], [b for _, b in pairs]).tolist()
         return values
 
@@ -252,12 +253,12 @@ class EncoderService:
         return pair_similarity_function(self.subject)
 
     def similarity_function_uncached(self, pairs: Iterable[Pair]) -> Similarity:
-        """The same, computed now, without reading or writing the store."""
+        """Return the same, computed now, without reading or writing the store."""
         with Scratch() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
             return type(self)(self.subject, thrown_away, progress=self._progress).similarity_function(pairs)
 
     def encode(self, texts: Sequence[str], *, role: Role | None = None) -> Floats:
-        """Vectors of the texts, shape [n, d], in their order; UsageError for a model that scores pairs."""
+        """Vectors of the texts, shape [n, d], in their order. Raise UsageError for a model that scores pairs."""
         if not isinstance(self.model, Encoder):
             raise UsageError(f"{self.label} scores pairs and gives no vectors: use similarity()")
         if role is None:
@@ -266,7 +267,7 @@ class EncoderService:
         return self._prepare_or_raise(roles={role: list(dict.fromkeys(texts))}).roles[role].vectors_of(texts)
 
     def encode_in_roles(self, roles: Texts) -> dict[Role, RoleVectorsOfRun]:
-        """The vectors of distinct texts in their roles, encoded in one call; an EncoderError names the model."""
+        """Return the vectors of distinct texts in their roles, encoded in one call; an EncoderError names the model."""
         try:
             state = self._prepare_or_raise(roles=roles)
         except EncoderError as error:
@@ -387,7 +388,7 @@ class EncoderService:
         self.subject.state.seconds += self._clock.now() - start
 
     def _prepare_or_raise(self, pairs: Iterable[Pair] = (), roles: Texts | None = None) -> Encoded:
-        """The model's output; clears the error of an earlier call."""
+        """Return the model's output; clears the error of an earlier call."""
         self.subject.state.error = None
         self.prepare(pairs, roles or {}, fit=self._fits)
         if self.subject.error:
@@ -435,7 +436,7 @@ class EncoderService:
         return list(map(text_key if role is None else store_key_function(self.model, role), texts))
 
     def _through_store(self, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress) -> Floats:
-        """The array of each key, from the store if present, otherwise computed and kept batch by batch."""
+        """Return the array of each key, from the store if present, otherwise computed and kept batch by batch."""
         kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
         with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():

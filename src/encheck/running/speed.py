@@ -33,7 +33,7 @@ class Speed:
 
 
 def measure_speed(subject: Subject, documents: Sequence[str], queries: Sequence[str]) -> Speed | None:
-    """The speed on at most 256 documents and 50 queries, chosen by their hash; None for a file of vectors.
+    """Return the speed on at most 256 documents and 50 queries, chosen by their hash, or None for a file of vectors.
 
     Other work on the machine makes it slower.
     """
@@ -68,7 +68,7 @@ def bytes_per_million_vectors(dimension: int) -> int:
 
 
 def mean_tokens_per_text(subject: Subject, texts: Sequence[str]) -> float | None:
-    """Mean number of tokens of at most 256 of the texts; None if the model's files have no tokenizer."""
+    """Mean number of tokens of at most 256 of the texts, or None if the model's files have no tokenizer."""
     source = getattr(subject.model, "source", None)
     if not isinstance(source, Path):
         return None

@@ -35,7 +35,7 @@ class RoleVectorsOfRun:
     prompt: str | None
 
     def vectors_of(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of these texts, shape [n, d]; not copied if they are all, in order."""
+        """Return the vectors of these texts, shape [n, d]; not copied if they are all, in order."""
         if len(texts) == len(self.rows) and all(map(str.__eq__, texts, self.rows)):
             return self.vectors
         return self.vectors[[self.rows[text] for text in texts]]
@@ -136,7 +136,7 @@ REMEDY = 'Remedy: `prompts: {query: ..., document: ...}` in models.yaml, or --mo
 
 
 def texts_by_role(items: Iterable[Item]) -> Texts:
-    """The texts of these items by their role; empty for items whose texts have no role."""
+    """Return the texts of these items by their role; empty for items whose texts have no role."""
     found: dict[Role, dict[str, None]] = {"query": {}, "document": {}}
     seen: Iterable[str] = ()
     for item in items:
@@ -149,13 +149,13 @@ def texts_by_role(items: Iterable[Item]) -> Texts:
 
 
 def prompt_of(model: Model, role: Role | None) -> str | None:
-    """The prompt before a text in this role; None for a model that does not say."""
+    """Return the prompt before a text in this role, or None for a model that does not say."""
     prompt_for: Callable[[str | None], str] | None = getattr(model, "prompt_for", None)
     return prompt_for(role) if prompt_for else None
 
 
 def store_key_function(model: Model, role: Role) -> Callable[[str], bytes]:
-    """A function that gives the key of a text in the store, including a prompt that is specific to the role.
+    """Return a function that gives the key of a text in the store, including a prompt that is specific to the role.
 
     An encoder that does not say what a role changes has different keys for each role.
     """

@@ -60,7 +60,7 @@ class ShardScorer(Protocol):
     def __call__(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
-        """The scores, from existing files or computed; EncoderError if the model fails."""
+        """Return the scores, from existing files or computed. Raise EncoderError if the model fails."""
         ...
 
 
@@ -104,7 +104,7 @@ class PairColumns(ShardedPairs):
         return len(self.labels)
 
     def rows(self, positions: Positions) -> list[PairRow]:
-        """The rows at these positions; the latest ones are cached."""
+        """Return the rows at these positions; the latest ones are cached."""
         lacking = [at for at in positions.tolist() if at not in self._rows]
         if len(self._rows) + len(lacking) > ROWS_KEPT:
             self._rows.clear()
@@ -113,7 +113,7 @@ class PairColumns(ShardedPairs):
         return [self._rows[at] for at in positions.tolist()]
 
     def pairs(self, positions: Positions) -> list[SentencePair]:
-        """The pairs at these positions, as the data set would hold them."""
+        """Return the pairs at these positions, as the data set would hold them."""
         rows = self.rows(positions)
         return [self._pair(at, row) for at, row in zip(positions.tolist(), rows, strict=True)]
 
@@ -125,7 +125,7 @@ class PairColumns(ShardedPairs):
         return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score, shares=shares)
 
     def cluster_name(self, number: int) -> str:
-        """The name of a cluster without a name in the data; for a named one, a hash of its name."""
+        """Return the name of a cluster without a name in the data; for a named one, a hash of its name."""
         return f"{int(self.hashes[number]):016x}"
 
     @cached_property
@@ -139,7 +139,7 @@ class PairColumns(ShardedPairs):
         return self.calibration_texts[0]
 
     def summarise(self) -> ShardedPairsSummary:
-        """The summary in results.json."""
+        """Return the summary in results.json."""
         labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
         return ShardedPairsSummary(
             pairs=len(self),
@@ -210,7 +210,7 @@ class ColumnPairs(WholeItems):
         raise TypeError("pairs of shards are measured by their columns, never one by one")
 
     def of(self, chosen: NDArray[np.intp]) -> ColumnPairs:
-        """A selection of the items."""
+        """Return a selection of the items."""
         inside, outside = chosen[chosen < len(self.positions)], chosen[chosen >= len(self.positions)]
         if len(outside) and (np.diff(chosen >= len(self.positions)) < 0).any():
             raise ValueError("pairs of the tail must come after the others")
@@ -218,7 +218,7 @@ class ColumnPairs(WholeItems):
         return ColumnPairs(self.columns, self.positions[inside], tail, kind=self.kind)
 
     def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
-        """These items as Python objects; reads their texts."""
+        """Return these items as Python objects; reads their texts."""
         inside = chosen[chosen < len(self.positions)]
         pairs = self.columns.pairs(self.positions[inside])
         items: Sequence[Item] = pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
@@ -251,7 +251,7 @@ class ColumnPairs(WholeItems):
     def score_items(
         self, scorer: TextScorer, scale: Scale, *, model: str | None, seed: int
     ) -> ColumnPairScores | ColumnBothOrdersScores:
-        """The scores of these pairs, taken from those of all pairs; `by` scores the pairs in memory."""
+        """Return the scores of these pairs, taken from those of all pairs; `by` scores the pairs in memory."""
         columns = self.columns
         whole = ShardScores(columns.overlap) if model is None else columns.scored[model]
         key = (id(self), seed)
@@ -274,7 +274,7 @@ class ColumnPairs(WholeItems):
     def select_for_report(
         self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int
     ) -> tuple[tuple[Any, ...], PairScores | BothOrdersScores]:
-        """The items for reports, with their scores: the worst, some at random, and all that are in memory."""
+        """Return the items for reports, with their scores: the worst, some at random, and all that are in memory."""
         count = len(self.positions)
         drawn = np.random.default_rng([seed, count]).choice(count, min(SHOWN, count), replace=False)
         chosen = np.union1d(
@@ -284,7 +284,7 @@ class ColumnPairs(WholeItems):
         return listed, replace(scores.select(chosen), items=listed)  # type: ignore[arg-type]
 
     def take(self, column: NDArray[Number]) -> NDArray[Number]:
-        """The values of a column of all pairs at `positions`; the column itself, not a copy, if that is all."""
+        """Return the values of a column of all pairs at `positions`; the column itself, not a copy, if that is all."""
         return column if self._is_whole else column[self.positions]
 
     @property
@@ -317,7 +317,9 @@ class ColumnPairs(WholeItems):
         return () if things is None or self.tail else [hash_names(some) for some in self.take(things)]
 
     def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
-        """The fold of each chosen item, shape [chosen]: clusters are assigned in the order of their names' hashes."""
+        """Return the fold of each chosen item, shape [chosen]: clusters are assigned in the order of their names'
+        hashes.
+        """
         numbers = self.clusters.numbers[chosen]
         order = self.columns.order
         is_present = np.zeros(len(order), bool)  # in the order of the hashes
@@ -329,12 +331,12 @@ class ColumnPairs(WholeItems):
 
 
 def hash_names(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
-    """The hex digits of the hashes other than 0."""
+    """Return the hex digits of the hashes other than 0."""
     return tuple(f"{number:016x}" for number in hashes.tolist() if number)
 
 
 def in_both_orders(pair: SentencePair) -> BothOrders:
-    """A labelled pair as an item in both orders."""
+    """Return a labelled pair as an item in both orders."""
     return BothOrders(
         ItemId(pair.id).in_both_orders,
         pair.first,
@@ -373,17 +375,17 @@ class ScoredColumns(ScoredPairs):
         return found
 
     def classify_difficulty(self, scope: Scope) -> Difficulty:
-        """The cell of each pair by the divergence of its words."""
+        """Return the cell of each pair by the divergence of its words."""
         items = self.items
         return classify_by_divergence(items.take(items.columns.divergence), items.labels, scope=scope)
 
     def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
-        """The fold of each chosen pair, shape [chosen]."""
+        """Return the fold of each chosen pair, shape [chosen]."""
         found: NDArray[np.signedinteger[Any]] = self.items.folds(chosen, FOLDS)
         return found
 
     def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
-        """A selection of the items."""
+        """Return a selection of the items."""
         found: ColumnPairs = self.items.of(chosen)
         return found
 

@@ -43,12 +43,12 @@ class TryLedger:
         self.begins = 0
 
     def begin(self) -> bool:
-        """Whether a worker should load the model; False if too many died doing so."""
+        """Return whether a worker should load the model; False if too many died doing so."""
         self.begins += 1
         return self.begins <= self.most
 
     def take(self, number: int) -> int:
-        """The number of this try of a shard, from 1."""
+        """Return the number of this try of a shard, from 1."""
         self.begins = 0
         self.tries[number] += 1
         return self.tries[number]
@@ -117,14 +117,14 @@ def _ray_get(promise: Any) -> Any:
 
 
 def _error_values(error: Exception, where: str = "") -> dict[str, str]:
-    """An error as plain values; for an error from elsewhere than encheck, with its origin."""
+    """Return an error as plain values; for an error from elsewhere than encheck, with its origin."""
     if isinstance(error, EncheckError):
         return {"kind": type(error).__name__, "message": str(error)}
     return {"kind": "EncoderError", "message": f"{where}: {type(error).__name__}: {error}"}
 
 
 def version_mismatch(place: str, theirs: str, here: str) -> str:
-    """A message that versions differ, with the remedy."""
+    """Return a message that versions differ, with the remedy."""
     return f"{place} has encheck {theirs}, but the run has {here}: install the same version on both"
 
 
@@ -178,7 +178,7 @@ def connect_ray(ray: Any, address: str | None, workers: int | None) -> None:
 
 
 def _refuse_closed_port(address: str) -> None:
-    """UsageError if nothing listens at host:port, which Ray would notice only after minutes."""
+    """Raise UsageError if nothing listens at host:port, which Ray would notice only after minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
         return
@@ -202,7 +202,7 @@ def _silence_stderr() -> Iterator[None]:
 
 
 def _connection_problem(ray: Any, address: str | None, said: str) -> str:
-    """Why there is no connection, and the remedy."""
+    """Return why there is no connection, and the remedy."""
     versions = OTHER_VERSION.findall(said)
     if "ersion mismatch" in said and versions:
         theirs, here = versions[0], f"{ray.__version__} and Python {platform.python_version()}"
@@ -238,7 +238,7 @@ def check_nodes(ray: Any, folder: str, data: str) -> int:
 
 
 def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
-    """The future of a node's answer. The function is sent by value, because a node may lack encheck."""
+    """Return the future of a node's answer. The function is sent by value, because a node may lack encheck."""
 
     def probe() -> dict[str, Any]:
         try:
@@ -270,7 +270,7 @@ def _await_answer(ray: Any, answer: Any) -> Mapping[str, Any]:
 
 
 def check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data: str) -> None:
-    """UsageError if this node cannot do the work."""
+    """Raise UsageError if this node cannot do the work."""
     shared = "give --shards-dir a folder that all nodes mount, or an s3:// URL"
     if "missing" in answer:
         raise UsageError(f"Ray node {name}: encheck cannot be imported there ({answer['missing']}): install it")
@@ -326,11 +326,13 @@ class RayEngine:
             log.info("Ray did %d shards: %s", len(left), self.resources_used())
 
     def about(self) -> dict[str, int | str]:
-        """The description in results.json, without anything that differs between runs."""
+        """Return the description in results.json, without anything that differs between runs."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
 
     def resources_used(self) -> dict[str, Any]:
-        """The resources used: workers and their devices, MB of the largest worker process, processor seconds of all."""
+        """Return the resources used: workers and their devices, MB of the largest worker process, processor seconds of
+        all.
+        """
         peak, cpu = max(self._peak.values(), default=0.0), sum(self._cpu.values())
         return self._cluster | {"peak_mb": round(peak), "cpu_seconds": round(cpu)}
 

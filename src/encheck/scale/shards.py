@@ -80,7 +80,7 @@ class ShardWork(Protocol):
         ...
 
     def found(self, shard: Shard) -> ShardResult | None:
-        """The earlier result of this shard, from its file; None if it is not done. Loads no model."""
+        """Return the earlier result of this shard, from its file, or None if it is not done. Loads no model."""
         ...
 
     def begin(self) -> Callable[[Shard], ShardResult]:
@@ -103,7 +103,7 @@ class ShardEngine(Protocol):
         ...
 
     def about(self) -> dict[str, int | str]:
-        """The description in results.json: its kind, the number of workers, their devices."""
+        """Return the description in results.json: its kind, the number of workers, their devices."""
         ...
 
 
@@ -118,7 +118,7 @@ class ShardFolder:
     url: str
 
     def path(self, shard: Shard) -> str:
-        """The file of a shard."""
+        """Return the file of a shard."""
         return storage.join(self.url, f"{shard.number:06d}.parquet")
 
     def write(
@@ -130,7 +130,7 @@ class ShardFolder:
         seconds: float,
         notes: Sequence[str] = (),
     ) -> ShardResult:
-        """Write the file of a shard, as a whole or not at all; DataError if the place cannot be written."""
+        """Write the file of a shard, as a whole or not at all. Raise DataError if the place cannot be written."""
         import pyarrow
         import pyarrow.parquet
 
@@ -143,7 +143,7 @@ class ShardFolder:
         return ShardResult(shard, self.path(shard), dict(counts), seconds, tuple(notes))
 
     def found(self, shard: Shard) -> ShardResult | None:
-        """The result in the footer of a shard's file; None if the file is missing or damaged."""
+        """Return the result in the footer of a shard's file, or None if the file is missing or damaged."""
         import pyarrow
         import pyarrow.parquet
 
@@ -158,11 +158,11 @@ class ShardFolder:
             return None  # it is written again
 
     def column(self, shard: Shard, name: str) -> Numbers | None:
-        """A column of a shard's file, shape [rows]; None if there is no column of that name."""
+        """Return a column of a shard's file, shape [rows], or None if there is no column of that name."""
         return self.columns(shard, [name]).get(name)
 
     def columns(self, shard: Shard, names: Sequence[str]) -> dict[str, Numbers]:
-        """Those of the columns that a shard's file has; DataError if it cannot be read."""
+        """Return those of the columns that a shard's file has. Raise DataError if it cannot be read."""
         import pyarrow.parquet
 
         path = self.path(shard)
@@ -205,7 +205,7 @@ class LocalEngine:
             yield from map(work.begin(), left)
 
     def about(self) -> dict[str, int | str]:
-        """The description in results.json."""
+        """Return the description in results.json."""
         return {"kind": "local", "workers": self.workers}
 
 
@@ -264,7 +264,7 @@ class _FileFooter:
 
 
 def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> ShardPlan:
-    """The shards of the Parquet file, folder or URL at `place`, of at most `rows` rows if row groups allow it.
+    """Return the shards of the Parquet file, folder or URL at `place`, of at most `rows` rows if row groups allow it.
 
     Reads only footers. With `bad.skip`, a file that cannot be read or has different columns is left out and noted.
 
@@ -319,7 +319,7 @@ def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
 
 
 def _columns(url: str, schema: Any) -> dict[str, str]:
-    """The column of each role; DataError if one is missing, or the texts are not strings."""
+    """Return the column of each role. Raise DataError if one is missing, or the texts are not strings."""
     chosen = {role: name for role, name in find_pair_columns(url, list(schema.names)).items() if name}
     for role in TEXTS:
         kind = schema.field(chosen[role]).type
@@ -346,7 +346,7 @@ def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], most: int) 
 
 
 def read_shard_table(shard: Shard) -> Any:
-    """The shard as a pyarrow table, its columns named by their roles: first, second, label, score, cluster.
+    """Return the shard as a pyarrow table, its columns named by their roles: first, second, label, score, cluster.
 
     Raises:
         DataError: the shard cannot be read, or does not match the plan. The message names it.
@@ -357,8 +357,8 @@ def read_shard_table(shard: Shard) -> Any:
 
 
 def read_shard_batches(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
-    """The shard as pyarrow record batches of at most `rows` rows, so that a large row group is never completely in
-    memory.
+    """Yield the shard as pyarrow record batches of at most `rows` rows, so that a large row group is never completely
+    in memory.
 
     Raises:
         DataError: as for `read_shard_table`.
@@ -412,7 +412,7 @@ def shard_rows(shard: Shard, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
 
 
 def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
-    """The valid rows at these indices in the shard, in the given order."""
+    """Return the valid rows at these indices in the shard, in the given order."""
     wanted, back = np.unique(places, return_inverse=True)
     found: list[PairRow] = []
     at = 0
@@ -425,7 +425,7 @@ def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
 
 
 def _checked_rows(shard: Shard, start: int, batch: Any, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
-    """The valid rows of a record batch whose columns are named by their roles."""
+    """Yield the valid rows of a record batch whose columns are named by their roles."""
     chosen = {role: role if role in batch.schema.names else None for role in PAIR_COLUMNS}
     columns = [batch.column(role).to_pylist() if chosen[role] else [None] * batch.num_rows for role in PAIR_COLUMNS]
     for at, values in enumerate(zip(*columns, strict=True), start):

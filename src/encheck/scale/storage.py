@@ -50,7 +50,7 @@ class StoredFile:
 
 
 def is_url(place: str) -> bool:
-    """Whether this is a URL of a store, and not a path of this machine.
+    """Return whether this is a URL of a store, and not a path of this machine.
 
     >>> is_url("s3://logs/2026"), is_url("data/pairs.parquet"), is_url("C:/pairs.parquet")
     (True, False, False)
@@ -59,7 +59,7 @@ def is_url(place: str) -> bool:
 
 
 def local_path(place: str) -> Path | None:
-    """The path of a place on this machine; None if it is in a store.
+    """Return the path of a place on this machine, or None if it is in a store.
 
     >>> local_path("file:///data/my%20pairs").as_posix(), local_path("s3://logs")
     ('/data/my pairs', None)
@@ -71,7 +71,7 @@ def local_path(place: str) -> Path | None:
 
 
 def join(place: str, name: str) -> str:
-    """The place of `name` in a folder.
+    """Return the place of `name` in a folder.
 
     >>> join("s3://logs/2026/", "a.parquet"), join("/data", "a.parquet")
     ('s3://logs/2026/a.parquet', '/data/a.parquet')
@@ -81,13 +81,14 @@ def join(place: str, name: str) -> str:
 
 
 def absolute(place: str) -> str:
-    """The absolute form of a place, for processes with a different working directory."""
+    """Return the absolute form of a place, for processes with a different working directory."""
     path = local_path(place)
     return str(path) if path else place
 
 
 def list_files(place: str, *, ending: str) -> list[StoredFile]:
-    """The file at this place, or those under it with this ending, by name; hidden ones (`.x`, `_x`) are left out.
+    """Return the file at this place, or those under it with this ending, by name; hidden ones (`.x`, `_x`) are left
+    out.
 
     Raises:
         DataError: the place does not exist, or may not be read. The message has the remedy.
@@ -150,7 +151,7 @@ def open_reading(url: str) -> Iterator[Path | IO[bytes]]:
 
 
 def exists(url: str) -> bool:
-    """Whether a file exists; DataError if the store does not answer."""
+    """Return whether a file exists. Raise DataError if the store does not answer."""
     with storage_errors(url):
         path = local_path(url)
         if path:
@@ -183,7 +184,7 @@ def write_whole(url: str, content: bytes) -> None:
 
 
 def read_whole(url: str) -> bytes:
-    """The bytes of a file; DataError explains why it cannot be read."""
+    """Return the bytes of a file; DataError explains why it cannot be read."""
     with storage_errors(url), open_reading(url) as file:
         return file.read_bytes() if isinstance(file, Path) else file.read()
 
@@ -200,7 +201,7 @@ def remove(url: str) -> None:
 
 
 def _file_system(url: str) -> tuple[Any, str]:
-    """The file system of fsspec for this URL, and the path in it."""
+    """Return the file system of fsspec for this URL, and the path in it."""
     import fsspec
 
     system, path = fsspec.core.url_to_fs(url)
@@ -219,7 +220,7 @@ def storage_errors(place: str) -> Iterator[None]:
 
 
 def storage_problem(place: str, error: Exception) -> str:
-    """The problem at this place, and the remedy.
+    """Return the problem at this place, and the remedy.
 
     >>> storage_problem("s3://logs/2026", FileNotFoundError())
     'does not exist: check the name of the bucket and of the folder'

@@ -44,7 +44,7 @@ Pair = tuple[str, str]
 
 
 def hash_settings(*parts: object) -> str:
-    """A hash of plain values, the same in every process."""
+    """Return a hash of plain values, the same in every process."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
@@ -64,7 +64,7 @@ class _FiledWork(ABC):
         return ShardFolder(join(self.folder, self.key))
 
     def found(self, shard: Shard) -> ShardResult | None:
-        """The earlier result of this shard; None if it is not done."""
+        """Return the earlier result of this shard, or None if it is not done."""
         return self.files.found(shard)
 
 
@@ -85,7 +85,7 @@ class SurveyWork(_FiledWork):
         return hash_settings("survey", EDITION, self.data, self.skip_bad_rows)
 
     def begin(self) -> Callable[[Shard], ShardResult]:
-        """A function that surveys a shard."""
+        """Return a function that surveys a shard."""
         return self._survey
 
     def _survey(self, shard: Shard) -> ShardResult:
@@ -118,12 +118,12 @@ class SurveyWork(_FiledWork):
 
 
 def _hash(text: str) -> int:
-    """The number of `content_hash`."""
+    """Return the number of `content_hash`."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
 
 
 def _sorted_words(text: str) -> str:
-    """The words of a text in alphabetical order, as for clusters."""
+    """Return the words of a text in alphabetical order, as for clusters."""
     return " ".join(sorted(text.lower().split()))
 
 
@@ -155,7 +155,9 @@ class ScoreWork(_FiledWork):
         return hash_settings("scores", EDITION, survey, self.fingerprint, self.both_orders)
 
     def begin(self) -> Callable[[Shard], ShardResult]:
-        """Load the model and return a function that scores a shard; EncoderError if it is not the model of the run."""
+        """Load the model and return a function that scores a shard. Raise EncoderError if it is not the model of the
+        run.
+        """
         model = self.model or self._loaded()
 
         def score(shard: Shard) -> ShardResult:
@@ -193,7 +195,7 @@ class ScoreWork(_FiledWork):
 
 
 def _score_by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
-    """The scores by an encoder, each distinct text encoded once; and the number of these texts.
+    """Return the scores by an encoder, each distinct text encoded once; and the number of these texts.
 
     A similarity of vectors is the same in both orders; that of a trained head may differ.
     """
@@ -225,7 +227,7 @@ def _compare_in_batches(
 
 
 def _score_by_pairs(model: Model, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
-    """The scores by a model that scores pairs, each distinct pair once; and the number of these pairs."""
+    """Return the scores by a model that scores pairs, each distinct pair once; and the number of these pairs."""
     assert isinstance(model, PairScorer)
     turned = [(second, first) for first, second in pairs] if both_orders else []
     numbers: dict[Pair, int] = {}

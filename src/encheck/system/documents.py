@@ -31,7 +31,7 @@ class TextError(EncheckError, ValueError):
 
 
 def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file; ValueError names the line that is not UTF-8."""
+    """Return the text of a UTF-8 file; ValueError names the line that is not UTF-8."""
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -44,12 +44,13 @@ def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
 
 
 def read_json(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
-    """The content of a JSON file; ValueError for what `parse_json` refuses."""
+    """Return the content of a JSON file. Raise ValueError for what `parse_json` refuses."""
     return parse_json(read_text(path, most=most), infinite=infinite)
 
 
 def parse_json(text: str, *, infinite: bool = False) -> Any:
-    """The content of a JSON text; ValueError if it is not JSON, is nested too deep, or has NaN or infinity.
+    """Return the content of a JSON text. Raise ValueError if it is not JSON, is nested too deep, or has NaN or
+    infinity.
 
     Configurations of checkpoints may be `infinite`: Python writes such numbers.
 
@@ -80,7 +81,8 @@ def parse_json(text: str, *, infinite: bool = False) -> Any:
 
 
 def read_config_text(path: Path, *, most: int) -> str:
-    """The text of a configuration file of at most this many bytes; ConfigError names the line that is not UTF-8."""
+    """Return the text of a configuration file of at most this many bytes; ConfigError names the line that is not UTF-8.
+    """
     try:
         return read_text(path, most=most)
     except TextError as error:
@@ -90,7 +92,7 @@ def read_config_text(path: Path, *, most: int) -> str:
 
 
 def open_parquet(source: Path | IO[bytes]) -> Any:
-    """The file, before any row is read; ValueError if it is not a Parquet file, or beyond the limits."""
+    """Return the file, before any row is read. Raise ValueError if it is not a Parquet file, or beyond the limits."""
     import pyarrow
     import pyarrow.parquet
 
@@ -109,7 +111,7 @@ def open_parquet(source: Path | IO[bytes]) -> Any:
 
 
 def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence[str] = ()) -> Any:
-    """The pyarrow table of these columns, and of the existing ones in `also`; ValueError describes the fault."""
+    """Return the pyarrow table of these columns, and of the existing ones in `also`; ValueError describes the fault."""
     import pyarrow
 
     file = open_parquet(source)
@@ -125,13 +127,15 @@ def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Seq
 
 
 def parquet_rows(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
-    """The rows of an opened file of `size` bytes, in chunks; ValueError if it is damaged or unpacks too far."""
+    """Yield the rows of an opened file of `size` bytes, in chunks. Raise ValueError if it is damaged or unpacks too
+    far.
+    """
     for batch in record_batches(file, size=size):
         yield from batch.to_pylist()
 
 
 def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The record batches of these columns (None: of all) of an opened file; ValueError as for `parquet_rows`."""
+    """Yield the record batches of these columns (None: of all) of an opened file; ValueError as for `parquet_rows`."""
     import pyarrow
 
     unpacked = rows = 0

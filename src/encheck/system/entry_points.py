@@ -24,9 +24,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
-    """The entry points of a group, by name; none is imported.
+    """Return the entry points of a group, by name; none is imported.
 
-    UsageError for a name in `ours`, a name that two packages declare, and a name that no option could take.
+    Raise UsageError for a name in `ours`, a name that two packages declare, and a name that no option could take.
     """
     points: dict[str, EntryPoint] = {}
     for point in _installed(group):
@@ -50,20 +50,20 @@ def _installed(group: str) -> tuple[EntryPoint, ...]:
 
 
 def package_of(point: EntryPoint) -> str:
-    """The name and the version of the package that declares it."""
+    """Return the name and the version of the package that declares it."""
     assert point.dist
     return f"{point.dist.name} {point.dist.version}"
 
 
 def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
-    """The versions of the packages that declare these names; undeclared names are left out."""
+    """Return the versions of the packages that declare these names; undeclared names are left out."""
     points = entry_points_of(group)
     packages = (points[name].dist for name in names if name in points)
     return {package.name: package.version for package in packages if package}
 
 
 def load_entry_point(point: EntryPoint) -> Any:
-    """The module or object; UsageError names the package if that fails."""
+    """Return the module or object; UsageError names the package if that fails."""
     with import_errors(point):
         return point.load()
 

@@ -30,7 +30,7 @@ OLD = 3600  # seconds, after which a folder without a lock may be removed
 
 
 def expand_home(name: str | Path) -> Path:
-    """The path, with `~` as the home folder; an unknown user stays as typed.
+    """Return the path, with `~` as the home folder; an unknown user stays as typed.
 
     >>> expand_home("~nobody-of-this-name/model").parts[0]
     '~nobody-of-this-name'
@@ -39,7 +39,7 @@ def expand_home(name: str | Path) -> Path:
 
 
 def exists(path: Path | str) -> bool:
-    """Whether the file or folder exists.
+    """Return whether the file or folder exists.
 
     >>> exists("x" * 4_000)
     False
@@ -48,12 +48,12 @@ def exists(path: Path | str) -> bool:
 
 
 def is_file(path: Path | str) -> bool:
-    """Whether the file exists."""
+    """Return whether the file exists."""
     return os.path.isfile(path)  # noqa: PTH113 - as in `exists`
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether the folder exists."""
+    """Return whether the folder exists."""
     return os.path.isdir(path)  # noqa: PTH112 - as in `exists`
 
 
@@ -64,7 +64,7 @@ except ImportError:  # Windows
 
 
 def partial_path(path: Path) -> Path:
-    """A new name next to `path` for the file that will replace it."""
+    """Return a new name next to `path` for the file that will replace it."""
     return path.with_name(f"{PARTIAL}{_name_hash(path)}-{secrets.token_hex(4)}")
 
 
@@ -73,7 +73,7 @@ def _name_hash(path: Path) -> str:
 
 
 def leftover_files(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
-    """The files that interrupted writes of these names left in this folder."""
+    """Return the files that interrupted writes of these names left in this folder."""
     if not folder.is_dir():
         return []
     marks = {_name_hash(Path(name)) for name in names}
@@ -145,7 +145,7 @@ def write_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def is_special(path: Path) -> bool:
-    """Whether this is a pipe or a device, which no file may replace."""
+    """Return whether this is a pipe or a device, which no file may replace."""
     return path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir())
 
 
@@ -184,7 +184,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def describe_os_error(error: OSError, *, folder: Path) -> str:
-    """The fault, after the name of the file in `folder` that has it."""
+    """Return the fault, after the name of the file in `folder` that has it."""
     reason = error.strerror or ", ".join(map(str, error.args))
     path = Path(error.filename) if isinstance(error.filename, str) else None
     return f"{path.name}: {reason}" if path and path.parent.resolve() == folder.resolve() else reason

@@ -15,7 +15,7 @@ MACHINE_LEARNING = ("sklearn", "scipy.stats")  # what nltk imports for its extra
 
 
 def import_object(path: str) -> Any:
-    """The object of this name; raises whatever the import raises."""
+    """Return the object of this name; raises whatever the import raises."""
     module, _, name = path.partition(":")
     here = str(Path.cwd())
     sys.path.insert(0, here)

@@ -163,7 +163,7 @@ def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchB
 
 
 def _load_own_data(settings: Settings) -> dict[str, Dataset]:
-    """The user's data; UsageError for data without own sentences to edit."""
+    """Return the user's data. Raise UsageError for data without own sentences to edit."""
     from encheck.errors import UsageError
     from encheck.running.resources import resolve_data
 
@@ -179,7 +179,7 @@ def _load_own_data(settings: Settings) -> dict[str, Dataset]:
 
 
 def _tell_data_without_pairs(materials: Sequence[Material], own: dict[str, Dataset]) -> None:
-    """Report which of the user's texts gave no pair of a property; UsageError if they gave no pair at all."""
+    """Report which of the user's texts gave no pair of a property. Raise UsageError if they gave no pair at all."""
     from encheck.errors import UsageError
 
     origins = {label: f"your texts ({label})" for label in own}

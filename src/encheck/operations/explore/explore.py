@@ -285,7 +285,7 @@ def _confirm_rows(
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
-    """A line of JSON for each group of a row's construction; a group of two constructions goes to the better row.
+    """Yield a line of JSON for each group of a row's construction; a group of two constructions goes to the better row.
 
     The items have to be those of the confirmation part. All are written, right or wrong: a set of one model's errors
     would favour the next model.
@@ -303,7 +303,7 @@ def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) 
 
 
 def contrast_texts(whole: Crossed) -> tuple[str, str, str, str] | None:
-    """Two queries and the right document for each; None if two of the texts are the same."""
+    """Two queries and the right document for each, or None if two of the texts are the same."""
     first, second = whole.sides
     found = (first.source, second.source, first.near, first.far)
     return found if len({found[0], found[1]}) == len({found[2], found[3]}) == 2 else None
@@ -313,7 +313,8 @@ SHRINK_BUDGET = 200  # pairs
 
 
 def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed: int) -> ItemForm | None:
-    """The shortest form that the model still gets wrong by half the margin; None if nothing can be removed."""
+    """Return the shortest form that the model still gets wrong by half the margin, or None if nothing can be removed.
+    """
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
@@ -331,7 +332,7 @@ HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdi
 def exploration_lines(
     found: Exploration, model: str, *, shrunk: Mapping[Construction, ItemForm], budget: SearchBudget, encoded: int
 ) -> Iterator[str]:
-    """The table of rows, an example for each row that breaks, and the coverage of the search."""
+    """Yield the table of rows, an example for each row that breaks, and the coverage of the search."""
     numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
     count = sum(bool(row.cell.values) for row in found.rows)
     outcome = "no construction stood out in the search"

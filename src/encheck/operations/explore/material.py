@@ -43,7 +43,7 @@ class Choices(Random):
         self._given, self.made = given, list[float]()
 
     def random(self) -> float:
-        """The next given number, or a new one after the last."""
+        """Return the next given number, or a new one after the last."""
         at = len(self.made)
         self.made.append(self._given[at] if at < len(self._given) else super().random())
         return self.made[-1]
@@ -60,7 +60,7 @@ class Filling:
 
 
 def fill_frames(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
-    """Up to `draws` fillings of each frame of a property, half of them of its clause alone if possible."""
+    """Yield up to `draws` fillings of each frame of a property, half of them of its clause alone if possible."""
     for frame in fresh_probes.load_probe_frames():
         if frame.phenomenon == name:
             forms = [
@@ -74,7 +74,7 @@ def fill_frames(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
 
 
 def change_one_choice(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
-    """The frame with one of its choices drawn again; None if that gives no new group."""
+    """Return the frame with one of its choices drawn again, or None if that gives no new group."""
     form = fresh_probes.reduce_frame_to_clause(filling.frame) if filling.is_alone else filling.frame
     rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
     for i in range(TRIES):
@@ -104,7 +104,7 @@ Feature = tuple[str, str]
 
 
 def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> Iterator[Feature]:
-    """The features of the wording that are specific to a property."""
+    """Yield the features of the wording that are specific to a property."""
     if name == "negation":
         yield "source denies", f"source with {_negative_word(triplet.source)}"
         yield "kept denies", f"kept text with {_negative_word(triplet.near)}"
@@ -115,7 +115,7 @@ def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> It
 
 
 def _negative_word(text: str) -> str:
-    """The kind of negative word in a text.
+    """Return the kind of negative word in a text.
 
     >>> _negative_word("It isn't open."), _negative_word("It is open.")
     ("n't", 'no negative word')
@@ -186,7 +186,7 @@ class Material:
 
 
 def refuse_unknown_properties(names: Sequence[str]) -> None:
-    """UsageError for no property, or for a property without material."""
+    """Raise UsageError for no property, or for a property without material."""
     if not names:
         raise UsageError(f"name a property with --properties. There are: {', '.join(PROPERTIES)}")
     for name in names:
@@ -197,9 +197,10 @@ def refuse_unknown_properties(names: Sequence[str]) -> None:
 def gather_material(
     name: str, *, own: Mapping[str, Dataset], english: English, seed: int, draws: int = DRAWS
 ) -> Material:
-    """All material for a property; `own` has the user's texts by label, `draws` is the number of fillings per frame.
+    """Return all material for a property; `own` has the user's texts by label, `draws` is the number of fillings per
+    frame.
 
-    UsageError if there is none.
+    Raise UsageError if there is none.
     """
     source = ItemSource(name, VariantMaker(seed, english))
     probes = load("probes", sample=None)
@@ -233,11 +234,11 @@ class ItemSource:
     why_none: dict[str, str] = field(default_factory=dict)
 
     def of(self, data: Dataset, origin: str) -> list[ExploredItem]:
-        """The items of these data; if there are none, the reason is recorded."""
+        """Return the items of these data; if there are none, the reason is recorded."""
         return [item for whole in self._crossed(data, origin) for item in self._items(whole, origin)]
 
     def of_frames(self, some: Sequence[Filling]) -> list[ExploredItem]:
-        """The items of filled frames; their cluster is the frame."""
+        """Return the items of filled frames; their cluster is the frame."""
         groups = tuple(replace(one.group, cluster=str(i)) for i, one in enumerate(some))
         found = self._crossed(Dataset("frames", (), groups, "", len(groups)), FRAMES)
         return [item for whole in found for item in self._items(whole, FRAMES, some[int(whole.cluster)])]
@@ -290,7 +291,7 @@ class SplitItems(NamedTuple):
 
 @lru_cache(maxsize=100_000)
 def hash_fraction(seed: int, *names: str) -> float:
-    """A number from 0 to 1 that depends on the seed and these names alone."""
+    """Return a number from 0 to 1 that depends on the seed and these names alone."""
     return int(content_hash(str(seed), *names), 16) / 16**16
 
 
@@ -308,5 +309,5 @@ def split_items(items: Sequence[ExploredItem], *, seed: int) -> SplitItems:
 
 
 def item_texts(items: Iterable[ExploredItem]) -> set[str]:
-    """All texts of these items."""
+    """Return all texts of these items."""
     return {text for item in items for text in item.texts}

@@ -29,7 +29,7 @@ class Construction:
     values: tuple[Feature, ...] = ()
 
     def contains(self, item: ExploredItem) -> bool:
-        """Whether the item belongs to the construction."""
+        """Return whether the item belongs to the construction."""
         return item.property == self.property and set(self.values) <= set(item.values)
 
     @builtins.property
@@ -43,13 +43,13 @@ class Construction:
 
 
 def constructions_of(item: ExploredItem) -> Iterator[Construction]:
-    """The cells that an item is in, without the whole property."""
+    """Yield the cells that an item is in, without the whole property."""
     for count in (1, 2):
         yield from (Construction(item.property, values) for values in combinations(item.values, count))
 
 
 def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, list[int]]:
-    """The positions of each cell's items."""
+    """Return the positions of each cell's items."""
     found: dict[Construction, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
         for cell in constructions_of(item):
@@ -74,7 +74,7 @@ class Constructions:
 
 
 def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[ExploredItem]) -> Constructions:
-    """The cells; a cell is open if it has enough clusters in both parts."""
+    """Return the cells; a cell is open if it has enough clusters in both parts."""
     here, there = items_by_construction(search), items_by_construction(confirmation)
     distinct: dict[tuple[int, ...], Construction] = {}
     for cell in sorted(here, key=lambda one: (len(one.values), one)):
@@ -88,7 +88,7 @@ def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[Ex
 
 
 def count_clusters(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
-    """The number of clusters of the items at these positions."""
+    """Return the number of clusters of the items at these positions."""
     return len({items[place].cluster for place in places})
 
 
@@ -116,7 +116,7 @@ class SearchBudget:
         return self.clock() - self.began
 
     def search_ends(self, searches_left: int, *, used: int, since: float) -> tuple[float, float]:
-        """The total texts and the seconds at which the next of the remaining searches has to end.
+        """Return the total texts and the seconds at which the next of the remaining searches has to end.
 
         All searches share half of the texts, and half of the time that was left when the first began, `since` seconds.
         """
@@ -152,11 +152,11 @@ class MarginMeter:
         return [round(float(a) - float(b), DECIMALS) for a, b in zip(values[::2], values[1::2], strict=True)]
 
     def new(self, items: Sequence[ExploredItem]) -> int:
-        """The number of texts of these items that have not been requested yet."""
+        """Return the number of texts of these items that have not been requested yet."""
         return len({text for item in items for text in item.margin_texts} - self.asked)
 
     def take_affordable(self, items: Sequence[ExploredItem], limit: float) -> list[ExploredItem]:
-        """The first of these items, as many as keep the total of requested texts within `limit`."""
+        """Return the first of these items, as many as keep the total of requested texts within `limit`."""
         texts, found = set(self.asked), list[ExploredItem]()
         for item in items:
             texts.update(item.margin_texts)
@@ -259,7 +259,7 @@ class ConstructionSearch:
         self.is_finished = True
 
     def _asked(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
-        """Whether the limits allowed scoring all of these."""
+        """Return whether the limits allowed scoring all of these."""
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]
             if self.failed and meter.budget.spent >= until:
@@ -298,7 +298,7 @@ class ConstructionSearch:
                     yield place
 
     def estimate(self, cell: Construction) -> SearchEstimate:
-        """The estimate for a cell; a rate of 1/2 from 0 clusters if nothing was scored."""
+        """Return the estimate for a cell; a rate of 1/2 from 0 clusters if nothing was scored."""
         known = self._tallies.get(cell)
         if not known:
             return SearchEstimate(0.5, 0, 0.0, 1.0)
@@ -311,7 +311,8 @@ class ConstructionSearch:
         return sum(self.estimate(cell).clusters >= FIRST for cell in self.cells.open)
 
     def nominate(self) -> list[Construction]:
-        """The nominated cells: at most five, with the highest lower bounds, that fail more often than the property.
+        """Return the nominated cells: at most five, with the highest lower bounds, that fail more often than the
+        property.
 
         None of them shares half of its items with a better one.
         """

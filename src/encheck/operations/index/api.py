@@ -100,7 +100,7 @@ COLUMNS = (
 
 
 def audit_lines(audit: IndexAudit) -> Iterator[str]:
-    """The terminal output; its last line is the outcome."""
+    """Yield the terminal output; its last line is the outcome."""
     yield f"{audit.file}: {audit.rows:,} rows, {audit.compared:,} compared with {audit.model}"
     lines = [("", "rows", "the first of them")]
     for count in audit.counts:
@@ -128,7 +128,7 @@ def _row_name(row: AuditedRow) -> str:
 
 
 def write_rows(path: Path, audit: IndexAudit) -> None:
-    """Write every row that is not this model's as CSV; UsageError if the file cannot be written."""
+    """Write every row that is not this model's as CSV. Raise UsageError if the file cannot be written."""
     causes = {row: group.cause for group in audit.groups for row in group.rows}
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")

@@ -99,7 +99,7 @@ def _is_saved(given: object) -> bool:
 
 
 def _open_subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
-    """The model of one side, loaded without its weights."""
+    """Return the model of one side, loaded without its weights."""
     from encheck.engine.run import name_models
     from encheck.options import Settings, arguments_for, project_table
     from encheck.running.service import EncoderService

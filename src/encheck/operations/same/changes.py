@@ -46,26 +46,26 @@ class FixedText:
 
 @cache
 def fixed_texts() -> tuple[FixedText, ...]:
-    """The texts in their order. `lab/recipes/build_identity_texts.py` wrote them."""
+    """Return the texts in their order. `lab/recipes/build_identity_texts.py` wrote them."""
     written = (resources.files("encheck.operations.same") / "texts.json").read_text("utf-8")
     return tuple(FixedText(**row) for row in json.loads(written)["texts"])
 
 
 @cache
 def texts_hash() -> str:
-    """The hash of the texts, since only vectors of the same texts can be compared."""
+    """Return the hash of the texts, since only vectors of the same texts can be compared."""
     return content_hash(*(one.text for one in fixed_texts()))
 
 
 @cache
 def known_prompts() -> tuple[str, ...]:
-    """The prompts that some of the texts begin with."""
+    """Return the prompts that some of the texts begin with."""
     return tuple(dict.fromkeys(one.shows for one in fixed_texts() if one.kind == "prompt"))
 
 
 @cache
 def text_partners() -> Mapping[str, str]:
-    """The partner of each text, with which a reranker scores it."""
+    """Return the partner of each text, with which a reranker scores it."""
     every = [one.text for one in fixed_texts()]
     return {text: every[(i + PARTNER_OFFSET) % len(every)] for i, text in enumerate(every)}
 
@@ -129,7 +129,8 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
 
 
 def _encode_or_score(model: Model, plain: Sequence[str], texts: Sequence[str], role: str) -> Vectors:
-    """The model's vectors or scores; `plain` are the unchanged texts, by which a reranker finds their partners."""
+    """Return the model's vectors or scores; `plain` are the unchanged texts, by which a reranker finds their partners.
+    """
     if isinstance(model, Encoder):
         batches = list(checked_batches(model, texts, role=role or None))
         vectors = np.zeros((len(texts), batches[0][1].shape[1] if batches else 0), np.float32)
@@ -177,7 +178,7 @@ class TorchModel:
 
     @classmethod
     def of(cls, model: object) -> TorchModel | None:
-        """The torch model, or None if torch does not compute it on one device in this process."""
+        """Return the torch model, or None if torch does not compute it on one device in this process."""
         from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
         from encheck.encoders.checkpoints.transformers import TransformersEncoder
         from encheck.encoders.pair_scorers import CrossEncoderScorer
@@ -239,7 +240,7 @@ class TorchModel:
         return set_temporarily(self.model, "pooling", pooling)
 
     def limit_length(self, tokens: int) -> AbstractContextManager[None]:
-        """Cut texts at this many tokens temporarily; EncoderError if the model has fewer positions."""
+        """Cut texts at this many tokens temporarily. Raise EncoderError if the model has fewer positions."""
         first = self.root[0].auto_model if self.modules is not None else self.root
         if tokens > (getattr(first.config, "max_position_embeddings", None) or tokens):
             raise EncoderError(f"it has no room for {tokens} tokens")
@@ -258,7 +259,7 @@ class TorchModel:
         return set_temporarily(owner, name, torch.nn.ModuleList(kept))
 
     def use_tokenizer_of(self, other: TorchModel) -> AbstractContextManager[None] | None:
-        """Use another model's tokenizer temporarily; None if its vocabulary is too large for this model."""
+        """Use another model's tokenizer temporarily, or None if its vocabulary is too large for this model."""
         table = getattr(self.root, "get_input_embeddings", None) or self.root[0].auto_model.get_input_embeddings
         if len(other.tokenizer) > table().weight.shape[0]:
             return None

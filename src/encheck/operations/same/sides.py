@@ -102,7 +102,8 @@ class SavedSide:
 
 
 def agreeing_rows(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) -> Bools:
-    """Which rows are the same for use, shape [n]: vectors by the re-index rule, scores within 4.5% of their spread.
+    """Return which rows are the same for use, shape [n]: vectors by the re-index rule, scores within 4.5% of their
+    spread.
 
     The spread is the standard deviation of `old`, which should hold all scores. 4.5% of a vector's length is how far it
     moves at the cosine at which it no longer stays.
@@ -114,7 +115,7 @@ def agreeing_rows(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = F
 
 
 def model_kind(model: Model) -> Kind:
-    """Whether the model gives vectors or scores pairs."""
+    """Return whether the model gives vectors or scores pairs."""
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
@@ -151,7 +152,7 @@ def encode_side(subject: Subject, some: Sequence[FixedText], *, role: Role | Non
 
 
 def _drop_refused_texts(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
-    """The texts without the empty ones that the model refuses, as some servers do."""
+    """Return the texts without the empty ones that the model refuses, as some servers do."""
     found = []
     for one in some:
         if one.kind == EMPTY:
@@ -164,7 +165,7 @@ def _drop_refused_texts(model: Model, some: Sequence[FixedText], role: str) -> l
 
 
 def _distinct_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:
-    """The roles in which a text gets a different vector than without a role."""
+    """Return the roles in which a text gets a different vector than without a role."""
     if not isinstance(model, Encoder):
         return []
     if settings.prompts:
@@ -182,8 +183,8 @@ def _distinct_roles(model: Model, settings: EncodingSettings, every: Sequence[st
 
 
 def _test_batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tuple[bool, bool, bool]:
-    """Whether a vector depends on the batch, whether it changes each time, and whether texts have to be encoded one at
-    a time to get the vectors that they have alone.
+    """Return whether a vector depends on the batch, whether it changes each time, and whether texts have to be encoded
+    one at a time to get the vectors that they have alone.
     """
     if isinstance(model, PartialEncoder):
         return False, False, False
@@ -205,7 +206,9 @@ def _test_batching(model: Model, every: Sequence[str], role: str, kind: Kind) ->
 
 
 def save_side(path: Path, side: ModelAnswers) -> None:
-    """Write a side as JSON (`SavedSide`); UsageError if the file cannot be written or the side has nothing to save."""
+    """Write a side as JSON (`SavedSide`). Raise UsageError if the file cannot be written or the side has nothing to
+    save.
+    """
     if side.unstable:
         raise EncheckError(
             f"{side.label} gives the same text a different vector each time: several models answer, or the output is "
@@ -223,7 +226,7 @@ def save_side(path: Path, side: ModelAnswers) -> None:
 
 
 def read_side(path: Path) -> ModelAnswers:
-    """The side in a saved file; UsageError if it is missing, damaged, newer, or for other texts."""
+    """Return the side in a saved file. Raise UsageError if it is missing, damaged, newer, or for other texts."""
     try:
         found = read_json(path, most=MOST_BYTES)
     except FileNotFoundError as error:

@@ -82,7 +82,7 @@ def probe_pairs(seed: int = 0) -> list[ProbePair]:
 
 
 def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:
-    """The accepted share of each kind: kinds that change the meaning first, and the most accepted first."""
+    """Return the accepted share of each kind: kinds that change the meaning first, and the most accepted first."""
     resampler = Resampler([one.cluster for one in found], seed=seed)
     kinds = np.array([one.kind for one in found])
     some = []
@@ -142,7 +142,8 @@ class Cascade:
 
 
 def split_clusters(pairs: Pairs) -> tuple[Codes, Codes]:
-    """The pairs on which thresholds are chosen, and those on which they are judged; DataError without negatives."""
+    """Return the pairs on which thresholds are chosen, and those on which they are judged; DataError without negatives.
+    """
     fold = assign_folds(pairs.clusters, folds=2)
     chosen, judged = (np.flatnonzero(fold == k) for k in (0, 1))
     if any(not (pairs.labels[part] == NEGATIVE).any() for part in (chosen, judged)):

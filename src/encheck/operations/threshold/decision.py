@@ -82,7 +82,7 @@ class ThresholdRequest:
     verifies: bool = False
 
     def __post_init__(self) -> None:
-        """UsageError for a number that is NaN or out of range."""
+        """Raise UsageError for a number that is NaN or out of range."""
         for name, share in (("max-false-accepts", self.budget), ("positives", self.positives)):
             if share is not None and not 0 < share < 1:
                 raise UsageError(f"--{name} is {share:g}, but should be a share between 0 and 1: 0.01 is 1%")
@@ -198,7 +198,8 @@ class _ModelScores:
 def choose_threshold(
     asked: ThresholdRequest, settings: Settings, *, progress: Progress | None = None
 ) -> ThresholdReport:
-    """Answer the request with the configured models; UsageError, DataError or EncoderError if that is impossible."""
+    """Answer the request with the configured models. Raise UsageError, DataError or EncoderError if that is impossible.
+    """
     pairs = load_pairs(asked.data[0], sample=asked.sample, seed=asked.seed, skip_bad_rows=asked.skip_bad_rows)
     store = open_store(settings)
     subjects: list[Subject] = []
@@ -213,7 +214,9 @@ def choose_threshold(
 
 
 def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
-    """The pairs whose texts have vectors of all models; EncoderError if some lack one and `skip` is not set."""
+    """Return the pairs whose texts have vectors of all models. Raise EncoderError if some lack one and `skip` is not
+    set.
+    """
     texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
     lacking: set[str] = set()
     for subject in subjects:
@@ -291,7 +294,7 @@ def _make_report(
 def _score_model(
     subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress
 ) -> _ModelScores:
-    """A model's scores; stored vectors cover the pairs alone, not the probes."""
+    """Return a model's scores; stored vectors cover the pairs alone, not the probes."""
     service = EncoderService(subject, store, progress=progress)
     if isinstance(subject.model, StoredVectors):
         return _ModelScores(subject, service.similarities(pairs.first, pairs.second), None)
@@ -302,7 +305,7 @@ def _score_model(
 def _evaluate_verifier(
     asked: ThresholdRequest, pairs: Pairs, new: _ModelScores, found: list[ProbePair], verifier: EncoderService
 ) -> Cascade:
-    """The results of the new model with the verifier behind it, and what gets through both."""
+    """Return the results of the new model with the verifier behind it, and what gets through both."""
     assert asked.budget is not None
 
     def verify(items: NDArray[np.intp]) -> Floats:
@@ -338,7 +341,7 @@ def _make_promise(
 def _choose_shown_threshold(
     asked: ThresholdRequest, made: ThresholdPromise | None, matches: Sequence[MatchedThreshold], strictest: float | None
 ) -> tuple[float, str]:
-    """The threshold at which slices, rivals and behaviours are shown, and its description."""
+    """Return the threshold at which slices, rivals and behaviours are shown, and its description."""
     if made and made.threshold is not None:
         return made.threshold, f"keeping {100 * made.budget:g}%"
     match = next((one for one in matches if one.way == asked.way and one.threshold), None)
@@ -368,7 +371,7 @@ def _threshold_grid(scores: Floats) -> list[float]:
 
 
 def _surface_rates(asked: ThresholdRequest, population: Population, scores: Floats, at: float) -> Iterator[RivalRates]:
-    """The rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
+    """Yield the rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
     way: RateName = "recall" if population.has("recall") else "hits"
     for name, theirs in rival_scores(population.pairs).items():
         step, false = threshold_step(theirs), None
@@ -384,7 +387,7 @@ def _surface_rates(asked: ThresholdRequest, population: Population, scores: Floa
 def _slice_rates(
     asked: ThresholdRequest, population: Population, scores: Floats, at: float
 ) -> tuple[tuple[SliceRates, ...], list[str]]:
-    """The values of further columns with enough clusters of negatives, and notes on the others."""
+    """Return the values of further columns with enough clusters of negatives, and notes on the others."""
     pairs, found, few = population.pairs, list[SliceRates](), 0
     unfit = list[str]()
     for column, values in pairs.slices.items():
@@ -436,7 +439,7 @@ def _unanswered_questions(
 
 
 def _auc_figure(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
-    """The AUC of the scores, with its interval over clusters."""
+    """Return the AUC of the scores, with its interval over clusters."""
     labelled = np.flatnonzero(pairs.labels != UNKNOWN)
     is_positive = pairs.labels[labelled] == POSITIVE
     if is_positive.all() or not is_positive.any():
@@ -447,7 +450,7 @@ def _auc_figure(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
 
 
 def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[NegativePair, ...]:
-    """The accepted negatives with the highest scores, one per cluster."""
+    """Return the accepted negatives with the highest scores, one per cluster."""
     items = pairs.of(NEGATIVE)
     items = items[np.argsort(-scores[items], kind="stable")]
     first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
