@@ -98,8 +98,7 @@ def _cases_without_vectors(cases: Sequence[str], results: RunFile) -> dict[str, 
 
 
 def apply_partial(decision: GateDecision, partial: PartialGate | None) -> GateDecision:
-    """Return the decision of a partial gate: a pass becomes inconclusive, because left-out checks may have got worse.
-    """
+    """Return the decision of a partial gate. A pass becomes inconclusive: left-out checks may have got worse."""
     if partial is None or decision.outcome != "pass":
         return replace(decision, partial=partial, yours=() if partial else decision.yours)
     return replace(decision, outcome="inconclusive", reasons=(partial_gate_reason(partial.why),), partial=partial)

@@ -57,8 +57,7 @@ class PropertyWins:
 
 
 def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, PropertyWins]:
-    """Return the results by property, over all its checks and levels that gate by a rate and contribute to the score.
-    """
+    """Return the results by property, over the checks and levels that gate by a rate and contribute to the score."""
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
         metric, _ = gating_metric(table)

@@ -515,8 +515,9 @@ def read_baseline(folder: Path) -> Baseline:
 
 
 def _read_files(folder: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the summary and the items file. Read both again if they do not match: a save may have replaced one
-    meanwhile.
+    """Return the summary and the items file.
+
+    If they do not match, read both again, because a save may have replaced one of them meanwhile.
     """
     for is_last in (False, True):
         summary = _read_summary(folder / SUMMARY)

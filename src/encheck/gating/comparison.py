@@ -372,9 +372,7 @@ def _compare_vectors(
 
 @dataclass(frozen=True)
 class _GateRows:
-    """The gate's rows, slices and parts by name, those that decide, and the reason why each other case is only
-    reported.
-    """
+    """The rows, slices and parts of a gate by name, the rows that decide, and why each other case is only reported."""
 
     rows: Mapping[str, list[ComparedCase]]
     paired: Sequence[PairedRow]
@@ -444,8 +442,7 @@ class _GateRows:
         return PurposeFigures(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
 
     def with_item_details(self, row: GateRow) -> GateRow:
-        """Return the row with details from its items: the first flips, what a loss means, and how many queries changed.
-        """
+        """Return the row with details from its items: the first flips, what a loss means, how many queries changed."""
         if not (some := self.rows.get(row.name)):
             return row
         worst = max(some, key=lambda one: float(one.old.sum() - one.new.sum()))

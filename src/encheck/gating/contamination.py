@@ -120,9 +120,7 @@ def contamination_text(value: float, low: float, high: float, *, is_small: bool)
 
 
 def _compare_rates(older: ModelScores, candidate: ModelScores, data: str) -> dict[tuple[str, str], ComparedCase]:
-    """Return the checks on this data set that gate by a rate, by name and level, over the items that both models
-    scored.
-    """
+    """Return the checks on this data set that gate by a rate, by name and level, over the items of both models."""
     found = {}
     for case, table in older.tables.items():
         if table.data == data and case in candidate.tables:

@@ -67,8 +67,7 @@ TRIED_COUNTS = 400  # numbers of clusters: each one up to some eighty, then in s
 
 def block_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
            rule: Rule) -> Floats:  # fmt: skip
-    """Return the probability that the gate blocks: the change is shown, at level `alpha`, to be below -block * delta.
-    """
+    """Return the probability that the gate blocks: at level `alpha`, the change is shown to be below -block * delta."""
     with np.errstate(divide="ignore"):
         beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
     return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)

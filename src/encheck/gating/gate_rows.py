@@ -212,8 +212,7 @@ def calibration_error(some: Sequence[ComparedCase], pool: ComparedCase | None = 
 
 @dataclass(frozen=True)
 class TestedItems:
-    """The tested items under both models, by case, and the held-out items under the baseline, which show what it sees.
-    """
+    """The tested items under both models, by case, and the held-out items, which show what the baseline sees."""
 
     old: Mapping[str, CaseScores]
     new: Mapping[str, CaseScores]
@@ -319,9 +318,7 @@ class QuerySlice:
 def choose_slices(
     rows: Mapping[str, Sequence[ComparedCase]], rule: Rule
 ) -> tuple[dict[str, list[ComparedCase]], dict[str, str]]:
-    """Return the slices to test for each primary endpoint, by gate row, and the reason why each other slice is not
-    tested.
-    """
+    """Return the slices to test for each primary endpoint, by gate row, and why each other slice is not tested."""
     tested: dict[str, list[ComparedCase]] = {}
     left_out: dict[str, str] = {}
     for name, (one, *others) in rows.items():

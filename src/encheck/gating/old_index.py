@@ -216,8 +216,7 @@ class IndexSearch:
         return any(self.grades)
 
     def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
-        """Return the rows of the first ten documents of each query, by exact search; a query's own document is skipped.
-        """
+        """Return the rows of the first ten documents of each query by exact search, without the query's own."""
         every = search_exactly(queries, documents, similarity=similarity, count=count_including_own(TOP, self.own))
         return [tuple(rows.tolist()) for rows, _ in drop_own_documents(every, self.own, count=TOP)]
 
@@ -396,8 +395,9 @@ class _MapTexts:
 
     @classmethod
     def of(cls, old: IndexVectors, search: IndexSearch, own: Rows) -> Self:
-        """Return the documents and, if the old model has them, the queries, each grouped with the documents that it
-        should find.
+        """Return the documents and, if the old model has them, the queries.
+
+        Each query is grouped with the documents that it should find.
         """
         every = [*search.documents, *(search.queries if old.queries is not None else ())]
         distinct = sorted(

@@ -224,8 +224,7 @@ class ComparedCase:
 
     @property
     def reference_slopes(self) -> tuple[float, float]:
-        """The derivative of the mean with respect to the reference under each model, in units of its scale; 0 if
-        unchanged.
+        """The derivative of the mean by the reference under each model, in units of its scale; 0 if nothing changed.
 
         A calibrated mean similarity is (m - reference) / (identity - reference), so the reference is in the numerator
         and the denominator. The gap of two classes and the effect of word order have the reference in the denominator

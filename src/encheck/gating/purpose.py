@@ -94,9 +94,7 @@ class PairsEndpoint:
         return self.new.hits - self.old.hits
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return the interval of the mean difference, including the choice of thresholds. Return -1 to 1 if it is
-        withheld.
-        """
+        """Return the interval of the mean difference, including the choice of thresholds; -1 to 1 if it is withheld."""
         mean, reach = (
             float(self.differences.mean()),
             NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(self.threshold_variance),
@@ -253,8 +251,7 @@ class Purpose:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a value out of range, an option that *change* lacks, or a loss that nobody can accept.
-        """
+        """Raise UsageError for a value out of range, an option that *change* lacks, or an invalid loss to accept."""
         if self.name not in PURPOSES:
             raise UsageError(unknown_name_message("--for", self.name, PURPOSES))
         if math.isnan(self.margin):
@@ -448,9 +445,7 @@ def _assess_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int)
 
 
 def _find_watched_losses(purpose: Purpose, found: PurposeFigures, rule: Rule) -> dict[str, str]:
-    """Return the watched behaviours and slices that certainly fell by `WATCHED_LOSS` or more, with the amounts in
-    words.
-    """
+    """Return the watched behaviours and slices that certainly fell by `WATCHED_LOSS` or more, with the amounts."""
     watched = {
         name: one for name, one in found.behaviours.items()
         if name in WATCHED and name not in purpose.protect and not one.unseen

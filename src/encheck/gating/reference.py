@@ -136,9 +136,7 @@ def _paired_difference(row: Result, before: ModelScores, after: ModelScores) -> 
 
 
 def _rate_p_value(sharing: Sharing, moved: Floats) -> float:
-    """Return the two-sided p of H0 "no difference", by bisection: the level at which the interval of the change ends at
-    0.
-    """
+    """Return the two-sided p of H0 "no difference": the level at which the interval of the change ends at 0."""
     least, most = 0.0, 1.0
     for _ in range(HALVINGS):
         p = (least + most) / 2

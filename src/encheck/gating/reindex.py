@@ -182,8 +182,7 @@ def project_vectors(vectors: Vectors) -> Vectors:
 
 @lru_cache(maxsize=2)
 def _random_signs(dimension: int) -> Vectors:
-    """Return random signs, the same on every machine and with every NumPy version; shape [dimension, KEPT_DIMENSIONS].
-    """
+    """Return random signs, the same on every machine and NumPy version; shape [dimension, KEPT_DIMENSIONS]."""
     count = dimension * KEPT_DIMENSIONS
     bits = np.frombuffer(hashlib.shake_256(b"encheck projection").digest(-(-count // 8)), np.uint8)
     signs = np.unpackbits(bits)[:count].astype(np.float32) * 2 - 1
@@ -313,8 +312,7 @@ def reindex_for_other_dimension(sizes: tuple[int, int]) -> Reindex:
 
 
 def compare_samples(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
-    """Compare two models on the texts that both encoded. `documents` are the lengths of the user's documents, if known.
-    """
+    """Compare two models on the texts that both encoded. `documents` are the user's documents' lengths, if known."""
     sizes = (old.dimension, new.dimension)
     if sizes[0] != sizes[1]:
         return reindex_for_other_dimension(sizes)

@@ -127,8 +127,7 @@ class Noise:
         return float(mean**0.5)
 
     def widening_noise(self, row: str) -> float:
-        """Return the noise that widens this gate row's delta. It is at most the row's own, so no other row widens it.
-        """
+        """Return the noise that widens this gate row's delta: at most the row's own, so no other row widens it."""
         return min(self.own.get(row, 0.0), self.of(row))
 
 

@@ -283,9 +283,7 @@ class JudgingPool:
 
     @property
     def repeats(self) -> tuple[tuple[JudgingQuery, int], ...]:
-        """The queries that are shown twice before the first look, each with the number of answers that precede the
-        repeat.
-        """
+        """The queries that are shown twice before the first look, each with the number of answers before the repeat."""
         first = self.looks[0] if self.looks else 0
         count, step = min(REPEATS, first // 2), max(1, first // (2 * REPEATS))
         return tuple((self.order[k * step], first - (count - 1 - k) * step) for k in range(count))
@@ -346,8 +344,7 @@ def plan_looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[in
 
 
 def decide_by_judgements(pool: JudgingPool, answers: Mapping[str, Judgement], *, baseline: str) -> JudgementSummary:
-    """Return the decision from the answers (by item) at the first look that decides, or else at the last look reached.
-    """
+    """Return the decision from the answers (by item) at the first look that decides, or else at the last one."""
     found = [answers.get(q.item) for q in pool.order]
     answered = next((i for i, one in enumerate(found) if one is None), len(found))
     plan = pool.looks
@@ -369,7 +366,9 @@ def decide_by_judgements(pool: JudgingPool, answers: Mapping[str, Judgement], *,
 def decide_at_looks(
     sample: JudgingSample, plan: Sequence[int], losses: Floats, *, delta: float, least: float, alpha: float = ALPHA
 ) -> tuple[Outcome, int]:
-    """Return the outcome and the look that decides, or else the last look reached. `losses` are +1, -1 or 0, in order.
+    """Return the outcome and the look that decides, or else the last look reached.
+
+    `losses` are +1, -1 or 0, in order.
     """
     reached = 0
     for n, bound in zip(plan, _look_bounds(tuple(plan), alpha), strict=True):
@@ -514,9 +513,7 @@ def save_answers(path: Path, said: Iterable[tuple[JudgingQuery, Judgement | None
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Return the judgements in a file, empty if it does not exist. Raise UsageError, which names the line, for a faulty
-    one.
-    """
+    """Return the judgements in a file, empty if it does not exist. Raise UsageError for a faulty line."""
     try:
         lines = read_text(path).splitlines()
     except FileNotFoundError:

@@ -169,8 +169,7 @@ def parse_search_index(text: str) -> str:
 
 
 def parse_index_sizes(text: str) -> dict[str, int] | None:
-    """Return the sizes in --search-index, in lists, or None if searches are exact. Raise UsageError for anything else.
-    """
+    """Return the sizes in --search-index, or None if searches are exact. Raise UsageError for anything else."""
     if text == "exact":
         return None
     kind, colon, rest = text.partition(":")
@@ -440,7 +439,9 @@ def chosen_models(parsed: Any) -> tuple[str, ...]:
 
 
 def chosen_data(parsed: Any) -> tuple[str, ...]:
-    """Return the data of a run, with the property from --property. Raise UsageError if none of the data can have one.
+    """Return the data of a run, with the property from --property.
+
+    Raise UsageError if no data can have a property.
     """
     data, name = (OPTIONS[one].parse(getattr(parsed, OPTIONS[one].dest)) for one in ("data", "own_property"))
     if name is None:

@@ -1,6 +1,6 @@
 """The bench of a run, which computes scores from the items that checks declare.
 
-It makes the items and has their texts encoded.
+The bench makes the items and has their texts encoded.
 """
 
 from __future__ import annotations
@@ -36,14 +36,13 @@ StoreNeeds = dict[bytes, tuple[str, ...]]  # key in the store -> a text, or the 
 
 @dataclass(frozen=True)
 class EncodingPlan:
-    """By a model's label: the pairs to score, and the texts to encode in a role."""
+    """What to encode, by a model's label: the pairs to score, and the texts to encode in a role."""
 
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     roles: dict[str, Texts] = field(default_factory=dict)
 
     def needs(self, subject: Subject) -> StoreNeeds:
-        """Return what this model computes, without repeats: key in the store -> its text, or the two texts of a pair.
-        """
+        """Return the texts or pairs that this model computes, by their key in the store, without repeats."""
         pairs = dict.fromkeys(self.pairs.get(subject.label, []))
         if subject.kind == "pair":
             return {text_key(*pair): pair for pair in pairs}
@@ -55,7 +54,7 @@ class EncodingPlan:
 
 
 def missing_from_store(subject: Subject, needs: StoreNeeds, store: Store) -> StoreNeeds:
-    """Return the part of what a model `needs` that the store lacks; empty for a model that computes nothing."""
+    """Return the part of `needs` that the store lacks; empty for a model that computes nothing."""
     if isinstance(subject.model, PartialEncoder):
         return {}
     keys = list(needs)
@@ -67,10 +66,10 @@ Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run; `clock` measures its times.
+    """Models, data and store of one run. `clock` measures its times.
 
-    Documents are searched with an `index`, or exactly if it is None. Without `calibrates`, no random pairs are encoded,
-    which suffices for rates but gives no calibrated scale. `items` has finished items by data, builder and level.
+    Documents are searched with an `index`, or exactly if it is None. Without `calibrates`, no random pairs are encoded.
+    That suffices for rates but gives no calibrated scale. `items` has finished items by data, builder and level.
     """
 
     def __init__(
@@ -102,7 +101,10 @@ class Bench:
         return other
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
-        """Return a claim's items, made once. NothingToMeasure if there are none, CheckError if making them fails."""
+        """Return a claim's items, which are made only once.
+
+        Raise NothingToMeasure if there are none, and CheckError if making them fails.
+        """
         key = (data, claim.items, level)
         if key not in self._items:
             start = self.clock.now()
@@ -161,7 +163,7 @@ class Bench:
                 self.services[model].encode_repeats(texts, locks)
 
     def plan_encoding(self, requests: Iterable[Request]) -> EncodingPlan:
-        """Return what the requests need from each model that has not failed; makes their items."""
+        """Return what the requests need from each model that has not failed. Makes their items."""
         plan = EncodingPlan()
         for model, data, claim, level in requests:
             if self.subjects[model].error:
@@ -199,7 +201,7 @@ class Bench:
     def smoke_test_models(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode one pair with each model before anything is generated, to see that it loads and gives numbers.
 
-        The run needs this pair anyway. A model that first has to learn from all texts of the run is left out.
+        The run needs this pair anyway. Skip models that first have to learn from all texts of the run.
         """
         wanted: dict[str, list[Pair]] = {}
         for label, data in {model: data for model, data, _, _ in requests}.items():
@@ -211,7 +213,7 @@ class Bench:
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 
     def refuse_missing_vectors(self, model: str, data: str, items: Items) -> None:
-        """NothingToMeasure if a model has vectors of some texts only, and these items need more."""
+        """Raise NothingToMeasure if a model has vectors of some texts only, and these items need more."""
         known = self.subjects[model].model
         if not isinstance(known, PartialEncoder):
             return
@@ -245,7 +247,7 @@ class Bench:
         progress: Progress,
         fit: bool = True,
     ) -> None:
-        """Score pairs and encode texts in roles, both by model label; see `EncoderService.prepare`."""
+        """Score pairs and encode texts in roles, both by model label. See `EncoderService.prepare`."""
         start = self.clock.now()
         for model, pairs in wanted.items():
             in_roles = (roles or {}).get(model, {})
@@ -274,7 +276,7 @@ class Bench:
 
 
 def _build_items(claim: Claim, data: Dataset, level: int | str, maker: VariantMaker) -> Items:
-    """Return the items from the claim's builder; CheckError if it fails or returns something else."""
+    """Return the items from the claim's builder. Raise CheckError if it fails or returns something else."""
     place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
     try:
         items = claim.items(data, level, maker)

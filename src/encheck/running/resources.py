@@ -44,7 +44,7 @@ KIND, ENDING = "pairs", ".parquet"
 
 
 class LoadsInShards(Protocol):
-    """The `LargeDataLoader` of scale/, which measures pairs shard by shard; imported on demand."""
+    """Loads data that are measured shard by shard: the `LargeDataLoader` of scale/, which is imported on demand."""
 
     def load(self, label: str, spec: str) -> Dataset:
         """Return the data of a specification, by their label."""
@@ -54,10 +54,10 @@ class LoadsInShards(Protocol):
 def shard_loader(
     settings: Settings, *, quiet: bool = False, is_gated: bool = False
 ) -> Callable[[str, str], Dataset | None]:
-    """Return a function that loads the data of a label and specification in shards, or None for data that stay in
-    memory.
+    """Return a function that loads data in shards, by label and specification.
 
-    Without an engine, these are all but large Parquet files; with a gate, which compares every item's score, all.
+    The function returns None for data that stay in memory. Without an engine, these are all data except large Parquet
+    files. With a gate, which compares every item's score, they are all data.
     """
     is_held = not settings.engine and (is_gated or bool(settings.save_baseline) or settings.sample is not None)
 
@@ -90,7 +90,7 @@ def shard_loader(
 
 
 def _has_many_rows(place: str) -> bool:
-    """Return whether Parquet files have many rows; the reader of smaller data reports files that cannot be opened."""
+    """Return whether Parquet files have many rows. The reader of smaller data reports files that cannot be opened."""
     path, rows = expand_home(place), 0
     files = find_parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
@@ -107,7 +107,7 @@ log = logging.getLogger("encheck")
 
 
 def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model] | None = None) -> dict[str, Subject]:
-    """Return the models of a run, checked and named; UsageError says what is wrong with one of them.
+    """Return the models of a run, checked and named. Raise UsageError if a model cannot be used.
 
     `loaded` has the models in memory, by their names in the settings.
     """
@@ -156,10 +156,10 @@ def resolve_data(
     shared: str | None = None,
     in_shards: Callable[[str, str], Dataset | None] | None = None,
 ) -> dict[str, Dataset]:
-    """Return the data of a run, loaded and named; UsageError says what is wrong with a file.
+    """Return the data of a run, loaded and named. Raise UsageError if a file cannot be used.
 
-    `shared` is the prefix of the files in which the processes of one run keep the data that they read. `shard_loader`
-    gives the data that are not held in memory, by label and specification.
+    `shared` is the prefix of the files through which the processes of a run share the data that they read.
+    `shard_loader` gives the data that are not held in memory, by label and specification.
     """
     labelled = data_labels(settings.data)
     _refuse_unused_queries(settings)
@@ -180,7 +180,7 @@ def resolve_data(
 
 
 def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterable[Dataset]) -> IndexSize | None:
-    """Return the index that documents are searched with, or None for exact search.
+    """Return the index for the search of documents, or None for exact search.
 
     Raise UsageError if Faiss is missing, or if the data have documents and Faiss lacks a model's similarity.
     """
@@ -214,7 +214,7 @@ def _refuse_unused_queries(settings: Settings) -> None:
 
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:
-    """Return the language resources of a run; LanguageError or UsageError if a named one is missing."""
+    """Return the language resources of a run. Raise LanguageError or UsageError if a named resource is missing."""
     pipeline = Pipeline(settings.spacy_model, file_hash=store.cached_file_hash)
     if settings.spacy_model:
         pipeline.fingerprint  # noqa: B018 - reads its files
@@ -238,10 +238,10 @@ def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks
 
 
 def open_store(settings: Settings) -> Store:
-    """Return the store that the settings name, or the default one; if it cannot be used, a temporary one, with a
-    warning.
+    """Return the store that the settings name, or the default store. If it cannot be used, warn and return a temporary
+    one.
 
-    StoreError for a file that is not a store; the file stays unchanged.
+    Raise StoreError for a file that is not a store. The file stays unchanged.
     """
     try:
         return open_named_store(settings)
@@ -254,7 +254,7 @@ def open_store(settings: Settings) -> Store:
 
 
 def open_named_store(settings: Settings) -> Store:
-    """Return the store that the settings name, or the default one; StoreError if it cannot be used."""
+    """Return the store that the settings name, or the default store. Raise StoreError if it cannot be used."""
     megabytes = settings.project.store_limit_mb
     return Store(
         settings.store or default_store_path(),

@@ -1,4 +1,4 @@
-"""Scores of a run's items, by a model and by surface scorers; each kind of item measures itself."""
+"""Scores of a run's items, by a model and by surface scorers. Each kind of item has its own measurement."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ ENOUGH = 1 - DELTA  # a loss that matters to the gate should not happen here
 
 
 class DocumentIndexes:
-    """The indexes of a run, each over the documents of one model. The last one is kept, since checks share it."""
+    """The indexes of a run, each over the documents of one model. Only the last index is cached, because checks share
+    it.
+    """
 
     def __init__(self, size: IndexSize, seed: int) -> None:
         self.size, self.seed = size, seed
@@ -71,12 +73,12 @@ class DocumentIndexes:
 
 
 def answers_needed(queries: Sequence[SearchingQuery]) -> int:
-    """Return how many answers each query needs: those that are kept, and one more than it has right documents."""
+    """Return how many answers each query needs: those that are stored, and one more than it has right documents."""
     return max(STORED_ANSWERS, 1 + max(len(q.right) for q in queries))
 
 
 def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
-    """Return the scores, with the answers that the index missed on a sample of their queries, which are also logged."""
+    """Return the scores with the answers that the index missed on a sample of their queries, and log them."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
     asked = [queries[place] for place in sample_queries(queries)]
     fewest, depth = answers_needed(asked), DEPTH if isinstance(scores, RankedScores) else STORED_ANSWERS
@@ -96,7 +98,7 @@ def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: 
 
 
 def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
-    """Return what the index found, what that means for the figures, and what to do if it is too little."""
+    """Return a note on what the index found, what that means for the figures, and what to do if it is too little."""
     size = stage.size
     lost = "What it missed is no answer."
     if stage.right + stage.raised:
@@ -129,7 +131,7 @@ FEWEST_TOLD_APART = 0.25  # of a check's items; a count of negations that hardly
 
 
 class Scorer:
-    """Gives the scores of encoded texts under the models of a run; draws and calibrates once per data set.
+    """Computes the scores of encoded texts under the models of a run. Draws pairs and calibrates once per data set.
 
     Without `calibrates` the models' scores have no calibrated scale.
     """
@@ -156,7 +158,7 @@ class Scorer:
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """Return the scores of these items under this model, with those of the surface scorers that apply to them.
 
-        NothingToMeasure if the items are searched and the model scores pairs, or if no calibration is possible.
+        Raise NothingToMeasure if the items are searched and the model scores pairs, or if no calibration is possible.
         """
         if items.whole:
             return self._score_whole(model, data, items.whole)
@@ -186,7 +188,7 @@ class Scorer:
         return replace(found, surface=surface)  # type: ignore[arg-type]
 
     def list_with_placeholder_scores(self, items: Items) -> Scores:
-        """Scores of these items by word overlap, only to list the items; no figure uses them."""
+        """Return scores of these items by word overlap, only to list the items. No figure uses the scores."""
         alone = Resampler([""] * len(items.included))
         scores: type[Scores] = items.included[0].kind.scores()
         return scores.score_items(items.included, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
@@ -201,7 +203,8 @@ class Scorer:
         return other
 
     def score_without_surface(self, model: str, data: str, items: Items) -> Scores:
-        """Return the scores of these items without surface scorers; NothingToMeasure for searches and contrasts."""
+        """Return the scores of these items without surface scorers. Raise NothingToMeasure for searches and contrasts.
+        """
         kind, scorer = items.included[0].kind, _scorer_of(self.subjects[model])
         measured = kind.scores()
         if measured.searches or not measured.calibrates:
@@ -226,7 +229,8 @@ class Scorer:
     def _score_classified(self, model: str, items: Items) -> Scores:
         """Return the texts as classified from the model's vectors, and by surface classifiers.
 
-        They are drawn by the clusters of their own task. NothingToMeasure if the model gives no vectors.
+        The bootstrap draws the clusters of the classification task. Raise NothingToMeasure if the model gives no
+        vectors.
         """
         _require_vectors(self.subjects[model], "a classifier learns from vectors")
         texts, others = cast(Sequence[Classified], items.included), cast(Sequence[Classified], items.tuning)
@@ -239,7 +243,7 @@ class Scorer:
         return replace(found, surface=surface)
 
     def _score_in_roles(self, kind: Kind, model: str, data: str, items: Items, resampler: Resampler) -> Scores:
-        """Return the scores of queries and documents, with those of the surface scorers; their scales differ.
+        """Return the scores of queries and documents, with those of the surface scorers. Their scales differ.
 
         An encoder searches with an index if the run has one.
         """
@@ -265,7 +269,9 @@ class Scorer:
         return self._scales.get((model, data))
 
     def random_pairs(self, data: str) -> tuple[SentencePair, ...]:
-        """Return the random pairs that calibrate on this data; for the user's own triplets, even if all share a word.
+        """Return the random pairs that calibrate scores on this data.
+
+        Pairs of the user's own triplets are used even if all of them share a word.
         """
         if data not in self._references:
             whole = self.data[data]
@@ -280,11 +286,13 @@ class Scorer:
         return self._references[data]
 
     def texts_for_identity(self, data: str) -> list[str]:
-        """Texts that, paired with themselves, calibrate scores on this data."""
+        """Return texts that, paired with themselves, calibrate scores on this data."""
         return [pair.first for pair in self.random_pairs(data)[:IDENTITY_PAIRS]]
 
     def pairs_to_rerank(self, items: Sequence[Item]) -> list[Pair]:
-        """Return the pairs in searches that a pair-scoring model has to score: the first stage and judged documents."""
+        """Return the pairs that a pair-scoring model has to score in searches: those of the first stage and judged
+        documents.
+        """
         if items[0].kind.compares != ANSWERS:
             return [pair for item in items for pair in item.query_document_pairs]
         queries = _as_searching_queries(items)
@@ -296,7 +304,7 @@ class Scorer:
         ]
 
     def _lexical_index(self, queries: Sequence[SearchingQuery]) -> LexicalIndex:
-        """BM25 over the documents that these queries search."""
+        """Return a BM25 index of the documents that these queries search."""
         documents = queries[0].documents
         if documents not in self._indexes:
             self._indexes[documents] = LexicalIndex(documents)
@@ -344,31 +352,33 @@ class Scorer:
 
 
 def _as_searching_queries(items: Sequence[Item]) -> Sequence[SearchingQuery]:
-    """Items whose answers are searched documents."""
+    """Return the items as queries. Their answers are searched documents."""
     return cast(Sequence[SearchingQuery], items)
 
 
 def _require_vectors(subject: Subject, why: str) -> None:
-    """NothingToMeasure for a model that scores pairs."""
+    """Raise NothingToMeasure for a model that scores pairs."""
     if not isinstance(subject.model, Encoder):
         raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: {why}")
 
 
 def _is_shown(name: str, scores: Scores) -> bool:
-    """Return whether a surface scorer is shown for these items; one that counts has to tell enough of them apart."""
+    """Return whether a surface scorer is shown for these items. A scorer that counts has to distinguish enough of them.
+    """
     return name not in POLARITY or getattr(scores, "distinct_score_share", 1.0) >= FEWEST_TOLD_APART
 
 
 def _bm25_candidates(queries: Sequence[SearchingQuery], index: LexicalIndex) -> list[NDArray[np.intp]]:
-    """Return the rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
+    """Return the rows that BM25 ranks first for each query: `FIRST_STAGE`, or those that no right document can fill."""
     count, own = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries)), [q.own for q in queries]
     answers = index.rank_documents([q.source for q in queries], count_including_own(count, own))
     return [rows for rows, _ in drop_own_documents(answers, own, count=count)]
 
 
 def _add_tuning_scores(scores: Scores, items: Items, scorer: TextScorer) -> Scores:
-    """Return the scores with those of the pairs that a threshold is chosen on, where the items name some and the scores
-    do.
+    """Return the scores, with those of the pairs on which a threshold is chosen.
+
+    Return them unchanged if the items name no such pairs or the scores cannot have them.
     """
     if not items.tuning or not hasattr(scores, "tuning"):
         return scores
@@ -432,7 +442,7 @@ class _EncoderScorer(_ModelScorer):
 
 @dataclass(frozen=True)
 class _PairScorer(_ModelScorer):
-    """A model that scores pairs, and reranks the first answers of `index` in a search."""
+    """A model that scores pairs. In a search, it reranks the first answers of `index`."""
 
     index: LexicalIndex | None = None
 
@@ -464,10 +474,10 @@ def _scorer_of(
 
 
 def _same_vectors(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
-    """1 for each text that got the same vector twice; shapes [n, d] -> [n].
+    """Return 1 for each text that got the same vector twice, else 0; shapes [n, d] -> [n].
 
-    A vector that moves by half the distance between different texts is not the same, however small that distance, since
-    a single vector with noise looks like this.
+    A vector that moves by half the distance between different texts is not the same, however small that distance is. A
+    single vector with noise looks like this.
     """
     apart = float(np.median(np.linalg.norm(first - np.roll(first, 1, axis=0), axis=1)))
     moved = np.linalg.norm(second - first, axis=1)
@@ -488,8 +498,9 @@ def _classifier_features(subject: Subject, texts: Sequence[Classified]) -> NDArr
 
 
 def comparison_function(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:
-    """Return how an encoder compares two texts (by its trained head if it has one, else by its similarity), with a
-    name.
+    """Return the name and the function by which an encoder compares two texts.
+
+    The function is the encoder's trained head, or its similarity if it has no head.
     """
     if isinstance(model, HeadedEncoder):
         return "head's probability", model.score_vectors

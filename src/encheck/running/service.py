@@ -1,7 +1,7 @@
 """A model under test with one interface, from texts to similarities and vectors, through the store.
 
-All processes of a run make the same plan, in the same order. The process that gets the locks first encodes the texts;
-the others find all vectors in the store. So neither vectors nor figures depend on the number of workers.
+All processes of a run make the same plan, in the same order. The process that gets the locks first encodes the texts.
+The others find all vectors in the store. So neither vectors nor figures depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class LockedElsewhere(EncheckError):  # noqa: N818 - not an error: the caller di
 
 @contextmanager
 def look_up_or_lock(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[object]]) -> Iterator[Stored]:
-    """What `look` finds: arrays and which of them exist. If some are missing, all locks are held for the block.
+    """Yield the result of `look`: arrays and which of them exist. If some are missing, hold all locks during the block.
 
-    It looks again after each lock, since the previous holder may have computed them; if so, it takes no further lock. A
-    lock that gives False belongs to another process, and raises Busy.
+    `look` is called again after each lock, because the previous holder may have computed the missing arrays. If so, no
+    further lock is taken. A lock that gives False belongs to another process and raises LockedElsewhere.
     """
     with ExitStack() as stack:
         stored, left = look(), iter(locks)
@@ -100,8 +100,8 @@ def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], do
     """Return the texts to encode in each role; empty for a model that scores pairs.
 
     First come the fixed texts, short and long, then further texts of the run that the `others` have. A role that
-    changes no vector is left out. For a model with vectors of some texts only, texts of the run that it has: some short
-    ones, and its longest.
+    changes no vector is left out. For a model with vectors of some texts only, return texts of the run that it has:
+    some short ones, and its longest.
     """
     model = subject.model
     if not isinstance(model, Encoder):
@@ -144,18 +144,20 @@ def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> b
 
 
 def stable_fingerprint(subject: Subject) -> str:
-    """Identifies everything that makes the vectors; "" for a model at an address, which others can change."""
+    """Return what identifies everything that makes the vectors; "" for a model at an address, which others can change.
+    """
     return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
 def count_lengths(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
-    """Words and tokens of each text."""
+    """Return the number of words and tokens of each text."""
     tokens: Sequence[int | None] = count_model_tokens(model, texts, role=role) or [None] * len(texts)
     return [TextLength(len(text.split()), count) for text, count in zip(texts, tokens, strict=True)]
 
 
 def user_texts_of_run(subject: Subject, data: Iterable[Dataset]) -> list[str]:
-    """Return the user's texts in a run that are in memory: the searched ones, else all; never the probes."""
+    """Return the user's texts that are in memory, never the probes: the searched texts, or all texts without a search.
+    """
     if "document" in subject.roles:
         return list(subject.roles["document"].rows)
     found: dict[str, None] = {}
@@ -173,7 +175,7 @@ PAIRS_PER_BATCH = 1_024
 
 
 class EncoderService:
-    """A model under test and the store of its output; only this class handles a model's output.
+    """A model under test and the store of its output. Only this class handles a model's output.
 
     Each call returns a result or raises EncoderError. A run prepares everything first: `prepare`, `encode_repeats` and
     `encode_comparison_texts` leave the results, or the error, in `subject`.
@@ -194,17 +196,16 @@ class EncoderService:
         loaded: Mapping[str, Model] = MappingProxyType({}),
         progress: Progress | None = None,
     ) -> Self:
-        """Return the one model that the settings name, with their store or a given one. Raise UsageError if it is
-        unavailable.
+        """Return the service for the one model that the settings name, with their store or a given one.
 
-        `loaded` has the models in memory by their names in the settings.
+        `loaded` has the models in memory by their names in the settings. Raise UsageError if the model is unavailable.
         """
         opened = open_store(settings) if store is None else store
         (subject,) = resolve_models(settings, opened, loaded).values()
         return cls(subject, opened, progress=progress)
 
     def taking_any_text(self) -> Self:
-        """Return the same, for repeated calls. Raise UsageError for a model that cannot take new texts."""
+        """Return this service, for repeated calls. Raise UsageError for a model that cannot take new texts."""
         if isinstance(self.model, FittedModel | PartialEncoder):
             raise UsageError(
                 f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
@@ -212,7 +213,9 @@ class EncoderService:
         return self
 
     def as_fixture(self) -> Self:
-        """Return the same, as the fixture `encoder`, which does not learn. Raise UsageError for a model that has to."""
+        """Return this service as the fixture `encoder`. Raise UsageError for a model that has to learn from the run's
+        texts.
+        """
         if isinstance(self.model, FittedModel) and not getattr(self.model, "ready", False):
             raise UsageError(
                 f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
@@ -235,11 +238,11 @@ class EncoderService:
         return self.subject.model
 
     def similarity(self, first: str, second: str) -> float:
-        """Return how near two texts are, by the model's own similarity: larger is nearer."""
+        """Return the similarity of two texts, by the model's own similarity function. Larger means nearer."""
         return float(self.similarities([first], [second])[0])
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """Return the similarity of each pair, shape [n]; texts that the store lacks are encoded in one call."""
+        """Return the similarity of each pair, shape [n]. Texts that the store lacks are encoded in one call."""
         return self.similarity_function(list(zip(first, second, strict=True)))(first, second)
 
     def score_pairs(self, pairs: Sequence[Pair]) -> list[float]:
@@ -248,17 +251,19 @@ class EncoderService:
         return values
 
     def similarity_function(self, pairs: Iterable[Pair]) -> Similarity:
-        """Encode what these pairs need; return a function that gives the similarities of any of them."""
+        """Encode what these pairs need, and return a function that gives the similarities of any of them."""
         self._prepare_or_raise(pairs)
         return pair_similarity_function(self.subject)
 
     def similarity_function_uncached(self, pairs: Iterable[Pair]) -> Similarity:
-        """Return the same, computed now, without reading or writing the store."""
+        """Return the same function, but computed now, without reading or writing the store."""
         with Scratch() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
             return type(self)(self.subject, thrown_away, progress=self._progress).similarity_function(pairs)
 
     def encode(self, texts: Sequence[str], *, role: Role | None = None) -> Floats:
-        """Vectors of the texts, shape [n, d], in their order. Raise UsageError for a model that scores pairs."""
+        """Return the vectors of the texts, shape [n, d], in their order. Raise UsageError for a model that scores
+        pairs.
+        """
         if not isinstance(self.model, Encoder):
             raise UsageError(f"{self.label} scores pairs and gives no vectors: use similarity()")
         if role is None:
@@ -267,7 +272,7 @@ class EncoderService:
         return self._prepare_or_raise(roles={role: list(dict.fromkeys(texts))}).roles[role].vectors_of(texts)
 
     def encode_in_roles(self, roles: Texts) -> dict[Role, RoleVectorsOfRun]:
-        """Return the vectors of distinct texts in their roles, encoded in one call; an EncoderError names the model."""
+        """Return the vectors of distinct texts in their roles, encoded in one call. An EncoderError names the model."""
         try:
             state = self._prepare_or_raise(roles=roles)
         except EncoderError as error:
@@ -277,7 +282,8 @@ class EncoderService:
     def encode_again(
         self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks, nth: int = 1
     ) -> Floats:
-        """Vectors, or self-scores of shape [n, 1], computed with the longest texts first, in the `nth` such pass.
+        """Return vectors, or self-scores of shape [n, 1], computed with the longest texts first, in the `nth` such
+        pass.
 
         The store keeps them under a separate fingerprint, so that a warm run loads no model.
         """
@@ -320,7 +326,7 @@ class EncoderService:
     def encode_comparison_texts(
         self, others: Sequence[VectorSample], documents: Sequence[str], locks: Locks, progress: Progress
     ) -> None:
-        """Encode the texts on which this model's vectors are compared with other models'; skipped if it failed.
+        """Encode the texts on which this model's vectors are compared with other models'. Skip it if the model failed.
 
         `documents` are the user's; they are counted, not encoded.
         """
@@ -360,7 +366,7 @@ class EncoderService:
         """Get the scores of these pairs, and the vectors of texts in roles, from the store or by computing them.
 
         A model that scores pairs only learns from texts in roles. A model that learns from the texts of the run does so
-        first, unless `fit` is false. If another process has a lock, and the lock does not wait, nothing is encoded.
+        first, unless `fit` is false. If another process has a lock that does not wait, nothing is encoded.
         """
         distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
@@ -388,7 +394,7 @@ class EncoderService:
         self.subject.state.seconds += self._clock.now() - start
 
     def _prepare_or_raise(self, pairs: Iterable[Pair] = (), roles: Texts | None = None) -> Encoded:
-        """Return the model's output; clears the error of an earlier call."""
+        """Return the model's output, and clear the error of an earlier call."""
         self.subject.state.error = None
         self.prepare(pairs, roles or {}, fit=self._fits)
         if self.subject.error:
@@ -397,7 +403,7 @@ class EncoderService:
 
     @contextmanager
     def _record_error(self, when: str, *, passing: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-        """End the block if the model fails, and leave the error in `subject`."""
+        """End the block if the model fails, and store the error in `subject`."""
         try:
             yield
         except passing:
@@ -436,7 +442,7 @@ class EncoderService:
         return list(map(text_key if role is None else store_key_function(self.model, role), texts))
 
     def _through_store(self, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress) -> Floats:
-        """Return the array of each key, from the store if present, otherwise computed and kept batch by batch."""
+        """Return the array of each key from the store. Compute and store missing arrays batch by batch."""
         kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
         with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
@@ -465,7 +471,7 @@ class EncoderService:
 
 
 class BatchSaver:
-    """Writes batches to the store about once a second, so that little is lost and little time is spent.
+    """Writes batches to the store about once a second: a crash loses little, and writing takes little time.
 
     With `verify`, a batch waits until a later call of `verify` raised no error. Slow calls take at most one twentieth
     of the time.
@@ -483,7 +489,10 @@ class BatchSaver:
 
     @contextmanager
     def saving(self) -> Iterator[None]:
-        """Keep the rest at the end, also after an error, except what `verify` did not follow; the error says so."""
+        """Store the remaining batches at the end, also after an error.
+
+        With `verify`, discard the batches after its last successful call. The error reports the number.
+        """
         try:
             yield
             if self._verify:
@@ -501,14 +510,14 @@ class BatchSaver:
                 self.flush()
 
     def add(self, keys: list[bytes], arrays: NDArray[np.float32]) -> None:
-        """Take a batch."""
+        """Add a batch."""
         self._keys += keys
         self._arrays.append(arrays)
         if time.monotonic() - self._saved > self._pause:
             self.flush()
 
     def flush(self) -> None:
-        """Keep the batches that were taken."""
+        """Store the added batches."""
         if self._keys:
             if self._verify:
                 start = time.monotonic()

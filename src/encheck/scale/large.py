@@ -1,6 +1,6 @@
 """Large data of a run: their pairs as columns over all shards, a sample in memory, and scores of all pairs.
 
-Clusters are the connected components of word hashes; for smaller data they are those of the words themselves.
+Clusters are the connected components of word hashes. In smaller data they are the components of the words themselves.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TYPES = {"label": np.int8, "gold": np.float64, "same": np.bool_, "overlap": np.f
 
 @dataclass(frozen=True)
 class FinishedShards:
-    """The files of one work, in the order of the shards."""
+    """The result files of one task, in the order of the shards."""
 
     files: ShardFolder
     done: Sequence[ShardResult]
@@ -73,7 +73,7 @@ class FinishedShards:
         return found
 
     def rows(self, positions: Positions) -> Iterator[tuple[Positions, list[PairRow]]]:
-        """(indices into `positions`, rows) of the rows at these positions, shard by shard; each shard is read once."""
+        """Yield (indices into `positions`, rows) of the rows at these positions. Each shard is read once."""
         ends = np.cumsum(self.sizes)
         which = np.searchsorted(ends, positions, "right")
         for number in np.unique(which).tolist():
@@ -101,7 +101,9 @@ def columns_of_shards(
     about: Mapping[str, int | str],
     score: ShardScorer,
 ) -> PairColumns:
-    """Return the columns of a data set whose shards were surveyed; `has_clusters` says whether the data name clusters.
+    """Return the columns of a data set whose shards were surveyed.
+
+    `has_clusters` says whether the data name clusters.
     """
     known = {column: parts.column(column, dtype) for column, dtype in TYPES.items()}
     if np.isnan(known["gold"]).all():
@@ -139,8 +141,9 @@ def _number_clusters(
 ) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
     """Return the number of each pair's cluster, the hashes of the clusters, and their ranks for folds.
 
-    Up to `MAX_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. More are numbered by
-    their hashes; a cluster of several texts is then named by the smallest of their hashes, which needs no text.
+    Up to `MAX_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. If there are more, they
+    are numbered by their hashes. A cluster of several texts is then named by the smallest of their hashes, which needs
+    no text.
     """
     part = component_numbers(parts.column("words"), parts.column("others"))
     given = parts.column("given") if has_clusters else np.zeros(0, np.uint64)
@@ -181,7 +184,7 @@ def _number_clusters(
 def _shared_hashes(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> Hashes | None:
-    """`Columns.things`: the equivalent of `hash_shared_sentences` for smaller data."""
+    """Return `Columns.things`, the equivalent of `hash_shared_sentences` for smaller data."""
     if len(hashes) > MAX_CLUSTERS or len(clusters) > MANY_ITEMS:
         return None
     first, second = parts.column("words"), parts.column("others")
@@ -212,7 +215,7 @@ def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
 
 
 def _positions_of(values: Hashes, some: Hashes) -> Positions:
-    """Return the positions of the rows whose value is in `some`, which is sorted."""
+    """Return the positions of the rows whose value is in `some`. `some` is sorted."""
     if not len(some):
         return np.zeros(0, np.int64)
     found = []
@@ -230,7 +233,9 @@ def _count_repeats_before(positions: Positions, before: Positions, at: int) -> i
 def _calibration_sentences(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """Return up to `MAX_SENTENCES` first texts with the smallest hashes, each with its cluster; the clusters' numbers.
+    """Return up to `MAX_SENTENCES` first texts with the smallest hashes, each with its cluster.
+
+    Also return the numbers of these clusters.
     """
     first = parts.column("first")
     chosen = np.flatnonzero(first <= sorted_distinct(first)[:MAX_SENTENCES][-1])
@@ -254,9 +259,9 @@ MOST_SAMPLED = 50_000  # pairs of the sample: a cluster that would exceed this i
 
 @dataclass
 class LargeDataLoader:
-    """The data of a run that `engine` measures in shards, whose files are below `folder`.
+    """Loads the data of a run that `engine` measures in shards. The shards' files are below `folder`.
 
-    `is_asked` says that the user named the engine: then all data must be in Parquet files.
+    `is_asked` is true if the user named the engine. Then all data must be in Parquet files.
     """
 
     engine: ShardEngine
@@ -334,7 +339,7 @@ class LargeDataLoader:
         locks: Iterable[AbstractContextManager[object]],
         progress: Progress,
     ) -> list[ShardResult]:
-        """Return the results of the shards, in their order; if some are not done, one process does them."""
+        """Return the results of the shards, in their order. If some shards are not done, one process does them."""
         with ExitStack() as held:
             for lock in iter(locks) if any(work.found(shard) is None for shard in shards) else ():
                 held.enter_context(lock)
@@ -347,7 +352,7 @@ class LargeDataLoader:
         return sorted(done, key=lambda one: one.shard.number)
 
     def _lock(self, work: ShardWork) -> AbstractContextManager[object]:
-        """Return the lock on a work's files, if they are on a disk."""
+        """Return the lock on a task's files, if they are on a disk."""
         folder = storage.local_path(self.folder)
         if folder is None:
             return nullcontext()

@@ -119,7 +119,7 @@ def _search_budget(minutes: float | None, texts: int | None, *, properties: int)
 
 
 def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:
-    """Search, print and write; returns whether it was interrupted."""
+    """Search, print and write the results, and return whether the search was interrupted."""
     from encheck.errors import EncoderError
     from encheck.operations.explore.explore import contrast_lines, exploration_lines, shortest_form
     from encheck.operations.explore.explore import explore as searched

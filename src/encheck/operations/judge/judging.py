@@ -51,7 +51,7 @@ MAKE_GATE_REMEDY = "Make one with: encheck gate NEW OLD --data FOLDER --queries 
 
 @dataclass(frozen=True)
 class ShownPair:
-    """A query of the pool with the answers as they are shown, `first` above `second`; `again` the second time."""
+    """A query with two answers as people see them: `first` above `second`. `again` is true for a repeated pair."""
 
     asked: JudgingQuery
     query: str
@@ -61,7 +61,7 @@ class ShownPair:
     again: bool = False
 
     def answer(self, said: str) -> Judgement:
-        """Return the answer about baseline and candidate that "1", "2", "equal" or "neither" gives."""
+        """Return the judgement about baseline and candidate for the answer "1", "2", "equal" or "neither"."""
         if said in ("equal", "neither"):
             return said  # type: ignore[return-value]
         return "after" if (said == "2") != self.is_swapped else "before"
@@ -69,7 +69,7 @@ class ShownPair:
 
 @dataclass(frozen=True)
 class Judging:
-    """A gate's folder: its `gate`, the `search` to judge, the queries to ask, and the file that keeps the answers."""
+    """The folder of a gate: its `gate`, the `search` to judge, the queries to show, and the file with the answers."""
 
     folder: Path
     gate: Gate
@@ -80,7 +80,7 @@ class Judging:
 
     @property
     def command(self) -> str:
-        """The command that continues judging, with the judgements file if it is not the default."""
+        """The command that continues judging. It names the judgements file unless this is the default."""
         kept = (
             "" if self.qrels == _default_qrels(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
         )
@@ -92,23 +92,25 @@ class Judging:
         return self.gate.against[0].baseline
 
     def show_query(self, asked: JudgingQuery, *, again: bool = False) -> ShownPair:
-        """Return the query as it is shown, with sides in random order, drawn again for a repeat."""
+        """Return the query with its answers in random order. A repeat gets an order of its own."""
         one = self.disagreements[asked.item]
         texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
         first, second = texts[::-1] if is_swapped else texts
         return ShownPair(asked, one.query, first, second, is_swapped, again)
 
     def judged(self, known: Judgements) -> JudgementSummary:
-        """Return the decision from these judgements."""
+        """Return the decision that follows from these judgements."""
         return decide_by_judgements(self.pool, known.answers(self.pool.order), baseline=self.baseline)
 
     @property
     def planned_queries(self) -> tuple[JudgingQuery, ...]:
-        """All queries that may be asked, in order."""
+        """Return all queries that people may be asked, in order."""
         return self.pool.order[: self.pool.looks[-1]]
 
     def next_pair(self, known: Judgements, again: Mapping[str, Judgement]) -> ShownPair | None:
-        """Return the next pair to show, or None if all planned ones are judged. `again` has the judgements of repeats.
+        """Return the next pair to show, or None if all planned pairs are judged.
+
+        `again` has the judgements of repeated pairs.
         """
         answered = self.judged(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
@@ -151,7 +153,7 @@ class Judging:
 
 
 def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
-    """Return a gate's folder, with its plan fixed now if it was not. Raise UsageError if it has nothing to judge.
+    """Open a gate's folder, and fix its plan if it has none. Raise UsageError if there is nothing to judge.
 
     `qrels` is the judgements file; by default it is next to the query log.
     """
@@ -296,7 +298,7 @@ AGAIN_PREFIX = "again/"
 
 
 def write_judging_page(judging: Judging) -> tuple[Path, int]:
-    """Write judging.html with the remaining pairs; returns its path and the number of pairs."""
+    """Write judging.html with the remaining pairs, and return its path and the number of pairs."""
     known, again = read_judgements(judging.qrels), judging.read_repeats()
     due = {after: q for q, after in judging.pool.repeats if q.query not in again}
     asked: list[ShownPair] = []
@@ -343,7 +345,7 @@ def _read_resource(name: str) -> str:
 
 
 def import_answers(judging: Judging, path: Path) -> Judgements:
-    """Add the answers of a file that the page saved; UsageError names any fault, and then no answer is added."""
+    """Add the answers of a file that the page saved. Raise UsageError, and add no answer, if the file has a fault."""
     try:
         found = read_json(path)
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What `encheck threshold` shows: its terminal, and threshold.html and threshold.json."""
+"""The output of `encheck threshold`: the terminal, threshold.html and threshold.json."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def percent(share: float) -> str:
 
 
 def rate_text(found: Figure | None) -> str:
-    """Return a rate with its interval; a dash for None.
+    """Return a rate with its interval, or a dash for None.
 
     >>> rate_text(Figure(0.047, 0.031, 0.069))
     '4.7% [3.1, 6.9]'
@@ -49,7 +49,7 @@ def rate_text(found: Figure | None) -> str:
 
 
 def threshold_text(threshold: float) -> str:
-    """Return a threshold in the form in which it is typed.
+    """Return a threshold in the form in which a user types it.
 
     >>> threshold_text(0.82), threshold_text(0.7124)
     ('0.82', '0.7124')
@@ -58,7 +58,7 @@ def threshold_text(threshold: float) -> str:
 
 
 def threshold_lines(found: ThresholdReport) -> Iterator[str]:
-    """Yield the whole answer: the number first."""
+    """Yield the lines of the whole answer, the number first."""
     yield from answer_lines(found)
     yield ""
     yield data_line(found.data)
@@ -66,7 +66,7 @@ def threshold_lines(found: ThresholdReport) -> Iterator[str]:
 
 
 def data_line(data: PairCounts) -> str:
-    """Return how many pairs there are, and of what kind."""
+    """Return how many pairs of each kind there are."""
     parts = [f"{data.positives:,} positive" if data.positives else "", f"{data.negatives:,} negative"
              f" ({data.negative_clusters:,} clusters)" if data.negatives else "",
              f"{data.unlabelled:,} without a label" if data.unlabelled else ""]  # fmt: skip
@@ -102,7 +102,10 @@ def answer_lines(found: ThresholdReport) -> Iterator[str]:
 
 
 def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
-    """Return a threshold of the new model that matches the old one; the requested match also has its other rates."""
+    """Return the line for a threshold of the new model that matches the old one.
+
+    The requested match also has its other rates.
+    """
     what = f"the same {RATE_NAMES[match.way]} as {found.baseline}"
     if match.threshold is None or match.point is None:
         return f"cannot tell: no threshold of {found.model} for {what}, {match.refused}"
@@ -132,8 +135,9 @@ def rates_text(point: ThresholdRates, *, but: str = "") -> str:
 
 
 def promise_lines(found: ThresholdReport) -> Iterator[str]:
-    """Yield the threshold with its rates, or why there is none: the nearest one, missing pairs, or high-scoring
-    negatives.
+    """Yield the threshold with its rates, or the reason why there is none.
+
+    The reason is the nearest threshold, missing pairs, or negatives with high scores.
     """
     made, kept, strictest = found.promise, found.kept, found.strictest
     assert made
@@ -192,7 +196,7 @@ def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str
 
 
 def are_few_independent(made: ThresholdPromise) -> bool:
-    """Return whether the certainly independent negatives alone are too few to show the budget."""
+    """Return whether the negatives that are certainly independent are too few to show the budget."""
     return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
 
@@ -205,13 +209,13 @@ def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str
 
 
 def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
-    """Return the cells of a row of the sweep."""
+    """Return the cells of a table row for one threshold of the sweep."""
     rates = (point.hits, point.false_accepts, point.recall, point.precision)
     return (threshold_text(point.threshold), f"{point.accepted:,}", *map(rate_text, rates))
 
 
 def note_lines(found: ThresholdReport) -> Iterator[str]:
-    """Yield the conditions under which the figures hold, and unanswered questions."""
+    """Yield the conditions under which the figures hold, and the unanswered questions."""
     if found.data.unlabelled:
         yield f"hits are the accepted share of the {found.data.unlabelled:,} unlabelled pairs, taken as unselected"
     if found.data.negatives:
@@ -234,7 +238,9 @@ def note_lines(found: ThresholdReport) -> Iterator[str]:
 
 
 def sweep_chart(found: ThresholdReport) -> Chart:
-    """Return the share that every threshold accepts, with 95% bands; dotted lines mark the thresholds of the answers.
+    """Return the chart of the share that each threshold accepts, with 95% bands.
+
+    Dotted lines mark the thresholds of the answers.
     """
     marks = {found.at: found.why}
     if found.old:
@@ -255,7 +261,10 @@ def sweep_chart(found: ThresholdReport) -> Chart:
 
 
 def trade_chart(found: ThresholdReport) -> Chart | None:
-    """Recall or hits by false accepts: the model with its band, surface scorers, and chance on the diagonal."""
+    """Return the chart of recall or hits by false accepts, or None without them.
+
+    It shows the model with its band, surface scorers, and chance on the diagonal.
+    """
     gain = "recall" if any(point.recall for point in found.sweep) else "hits"
     curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
     rows = {
@@ -300,7 +309,7 @@ TONES = {"kept": "good", "broken": "bad", "undecided": "open"}
 
 
 def threshold_banner(found: ThresholdReport) -> VerdictBanner:
-    """Return the threshold with its rates, or why there is none, and the next step."""
+    """Return the banner: the threshold with its rates, or why there is none, and the next step."""
     said = [f"{text[:1].upper()}{text[1:]}." for text in answer_lines(found)]
     made, match = found.promise, found.chosen
     number, step = "", NextStep("")
@@ -339,7 +348,7 @@ def threshold_banner(found: ThresholdReport) -> VerdictBanner:
 
 
 def render_page(found: ThresholdReport) -> str:
-    """Return the page; every text in it is escaped by the template."""
+    """Return the HTML page. Its template escapes every text."""
     drawn = {
         "sweep": ("Share accepted at every threshold, with 95% bands over clusters. Dotted: thresholds of the answers.",
                   sweep_chart(found)),
@@ -379,7 +388,7 @@ def refuse_report_folder(folder: Path) -> None:
 
 
 def write_threshold_page(found: ThresholdReport, folder: Path) -> Path:
-    """Write the page and the JSON into a folder; the path of the page. Raise UsageError if the disk refuses."""
+    """Write the page and the JSON into a folder, and return the path of the page. Raise UsageError if that fails."""
     write_named(folder / RAW, as_json(found))
     write_named(folder / PAGE, render_page(found))
     return folder / PAGE
