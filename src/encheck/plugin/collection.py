@@ -42,7 +42,7 @@ def model_name(request: pytest.FixtureRequest) -> str:
 
 
 def lacks_own_properties(config: pytest.Config, function: object) -> bool:
-    """Return whether this checks the user's own properties but the run's data have none."""
+    """Return whether this is a check of the user's own properties although the run's data have none."""
     claim = claim_of(function) if isfunction(function) else None
     if claim is None:
         return False
@@ -52,7 +52,7 @@ def lacks_own_properties(config: pytest.Config, function: object) -> bool:
 
 
 def refuse_wrong_properties(config: pytest.Config) -> None:
-    """Raise DataError for an invalid property, before a check is made for it."""
+    """Raise DataError for an invalid property, before a check is made for that property."""
     if config.option.encheck_data:
         from encheck.datasets.load import properties_of_spec
 

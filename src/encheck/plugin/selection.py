@@ -1,4 +1,4 @@
-"""Select the checks that run: refuse wrong arguments and unknown names, open an evaluation for the rest."""
+"""Select the checks that run: refuse wrong arguments and unknown names, and open an evaluation for the others."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ CLASH: pytest.StashKey[str] = pytest.StashKey()  # the error of a check with a d
 def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
     """Raise UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
 
-    Pytest has already searched it for settings and conftest.py. Short options count if this run has them, or would
-    have them: such a path hides the project's settings.
+    Pytest has already searched that path for settings and conftest.py. Short options count if this run has them, or
+    would have them without that path, which hides the project's settings.
     """
     here, known = config.invocation_params.dir, config.known_args_namespace
     paths = list(options.paths_after_a_blank(args, prefix=options.PREFIX))
@@ -64,7 +64,7 @@ def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str
 
 
 def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
-    """Raise UsageError for --baseline, which belongs to a gate, with the command to type."""
+    """Raise UsageError for --baseline, which belongs to a gate. The message has the command to type."""
 
     def values(option: str) -> list[str]:
         named = ((*arg.partition("="), following) for arg, following in pairwise([*args, ""]))
@@ -81,9 +81,9 @@ def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
 
 
 def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
-    """Wrap pytest's selection by -m and -k: `items` is changed in place, and the stash gets the evaluation.
+    """Wrap pytest's selection by -m and -k. Change `items` in place, and put the evaluation into the stash.
 
-    Raise UsageError for an unregistered marker in -m: it would silently select nothing.
+    Raise UsageError for an unregistered marker in -m, because it would silently select nothing.
     """
     collected = checks_among(items)
     with process.user_errors(items):
@@ -127,7 +127,7 @@ def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.
 
 
 def estimate_collection(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
-    """With --collect-only, print what would run and roughly how long."""
+    """Return, with --collect-only, what would run and roughly how long."""
     cases = list(map(case_of, checks_among(items)))
     if not cases or not config.option.collectonly:
         return []
@@ -143,7 +143,7 @@ def estimate_collection(config: pytest.Config, process: Process, items: list[pyt
 def prepare_evaluation(session: pytest.Session, process: Process) -> None:
     """Encode the texts that the selected checks declare, before the first check runs.
 
-    Removes an earlier run's files in --report-dir; xdist workers do so, long before the controller writes. Raise
+    Remove an earlier run's files in --report-dir. Xdist workers do so too, long before the controller writes. Raise
     UsageError if the report cannot be written, or would replace files that are not a run.
     """
     config = session.config

@@ -56,8 +56,8 @@ def shard_loader(
 ) -> Callable[[str, str], Dataset | None]:
     """Return a function that loads data in shards, by label and specification.
 
-    The function returns None for data that stay in memory. Without an engine, these are all data except large Parquet
-    files. With a gate, which compares every item's score, they are all data.
+    The function returns None for data that stay in memory. If the settings name no engine, these are all data except
+    large Parquet files. If there is also a gate, a baseline to save or a sample, they are all data.
     """
     is_held = not settings.engine and (is_gated or bool(settings.save_baseline) or settings.sample is not None)
 

@@ -203,7 +203,9 @@ class Scorer:
         return other
 
     def score_without_surface(self, model: str, data: str, items: Items) -> Scores:
-        """Return the scores of these items without surface scorers. Raise NothingToMeasure for searches and contrasts.
+        """Return the scores of these items without surface scorers.
+
+        Raise NothingToMeasure for searches and contrasts.
         """
         kind, scorer = items.included[0].kind, _scorer_of(self.subjects[model])
         measured = kind.scores()
@@ -269,9 +271,9 @@ class Scorer:
         return self._scales.get((model, data))
 
     def random_pairs(self, data: str) -> tuple[SentencePair, ...]:
-        """Return the random pairs that calibrate scores on this data.
+        """Return the random pairs that calibrate scores on this data. Their texts share no content word.
 
-        Pairs of the user's own triplets are used even if all of them share a word.
+        If all anchors of the user's own triplets share a word, the pairs do too.
         """
         if data not in self._references:
             whole = self.data[data]
@@ -363,13 +365,18 @@ def _require_vectors(subject: Subject, why: str) -> None:
 
 
 def _is_shown(name: str, scores: Scores) -> bool:
-    """Return whether a surface scorer is shown for these items. A scorer that counts has to distinguish enough of them.
+    """Return whether a surface scorer is shown for these items.
+
+    A scorer that counts something is shown only if it gives the items enough distinct scores.
     """
     return name not in POLARITY or getattr(scores, "distinct_score_share", 1.0) >= FEWEST_TOLD_APART
 
 
 def _bm25_candidates(queries: Sequence[SearchingQuery], index: LexicalIndex) -> list[NDArray[np.intp]]:
-    """Return the rows that BM25 ranks first for each query: `FIRST_STAGE`, or those that no right document can fill."""
+    """Return the rows that BM25 ranks first for each query.
+
+    These are `FIRST_STAGE` rows or, if that is more, one row more than a query has right documents.
+    """
     count, own = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries)), [q.own for q in queries]
     answers = index.rank_documents([q.source for q in queries], count_including_own(count, own))
     return [rows for rows, _ in drop_own_documents(answers, own, count=count)]

@@ -144,8 +144,7 @@ def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> b
 
 
 def stable_fingerprint(subject: Subject) -> str:
-    """Return what identifies everything that makes the vectors; "" for a model at an address, which others can change.
-    """
+    """Return a hash of everything that makes the vectors; "" for a model at an address, which others can change."""
     return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
@@ -156,7 +155,9 @@ def count_lengths(model: object, texts: Sequence[str], *, role: str = "document"
 
 
 def user_texts_of_run(subject: Subject, data: Iterable[Dataset]) -> list[str]:
-    """Return the user's texts that are in memory, never the probes: the searched texts, or all texts without a search.
+    """Return the user's texts that are in memory, without the probes.
+
+    If the run searches documents, return only these.
     """
     if "document" in subject.roles:
         return list(subject.roles["document"].rows)

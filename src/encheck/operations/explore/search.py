@@ -279,8 +279,7 @@ class ConstructionSearch:
         return True
 
     def _wanted(self, quota: int) -> Iterator[int]:
-        """Yield items that bring each remaining construction to `quota` clusters, those with the highest bound first.
-        """
+        """Yield items that bring each remaining construction to `quota` clusters, starting with the highest bound."""
         there: set[int] = set(self.failed)
 
         def turn(place: int) -> float:
