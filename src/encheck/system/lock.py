@@ -17,8 +17,7 @@ def no_locks(_model: object) -> tuple[AbstractContextManager[object], ...]:
 
 
 class WorkClock:
-    """A clock that stops while this process waits. `for_others` is the number of seconds spent waiting for other runs.
-    """
+    """A clock that stops while this process waits. `for_others` is the number of seconds of waiting for other runs."""
 
     def __init__(self) -> None:
         self._waited = self.for_others = 0.0

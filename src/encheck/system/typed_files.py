@@ -252,10 +252,7 @@ def _strict_reader(kind: Any) -> SchemaValidator:
 
 
 def _make_strict(schema: Any) -> Any:
-    """Return a core schema in which true does not count as 1, although they are equal in Python.
-
-    This also holds for a list of allowed numbers.
-    """
+    """Return a core schema in which a field of allowed integers refuses true, although true equals 1 in Python."""
     if isinstance(schema, list | tuple):
         return type(schema)(map(_make_strict, schema))
     if not isinstance(schema, dict):
