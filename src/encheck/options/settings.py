@@ -479,7 +479,7 @@ def settings_from_keywords(
     500
     """
     if "baseline" in options:
-        raise UsageError("a run is not compared with a baseline, a gate is. Call encheck.gate(new, old)")
+        raise UsageError("a baseline is for a gate, not for a run. Call encheck.gate(new, old)")
     known = {one.name.replace("-", "_"): one for one in OPTIONS.values()}
     for name in options:
         if name not in known:
@@ -534,14 +534,11 @@ def refuse_invalid_options(parsed: Any) -> None:
     if parsed.encheck_quick and parsed.encheck_full:
         raise UsageError("--quick stops after the first look and --full does not: use only one of them")
     if parsed.encheck_quick and saves:
-        raise UsageError(
-            "--quick stops after a first look, and --save-baseline keeps all items: a first look is no baseline. Leave "
-            "one out"
-        )
+        raise UsageError("--quick stops after a first look, but --save-baseline needs all items: leave one out")
     if parsed.encheck_engine and saves:
         raise UsageError(
-            "--engine keeps no score of every item, and --save-baseline is for a gate, which pairs two models item by "
-            "item: leave out --engine, and gate on --sample=N"
+            "--engine does not save the score of every item, which --save-baseline needs: leave out --engine, "
+            "and gate on --sample=N"
         )
     if parsed.encheck_address and not (parsed.encheck_engine or "").startswith("ray"):
         raise UsageError("--address requires --engine=ray")

@@ -77,7 +77,7 @@ def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
         more = [f"--{name}={value}" for name in ("data", "queries") for value in values(name)]
         of_new = options.model_options_of_gate(next(iter(model_labels([new]))), values("model-arg"))
         typed = f"{shlex.join([new, old, *more])}{of_new}"
-        raise UsageError(f"a run is not compared with a baseline, a gate is. Type: encheck gate {typed}")
+        raise UsageError(f"--baseline is for a gate, not for a run. Type: encheck gate {typed}")
 
 
 def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:

@@ -246,7 +246,7 @@ def open_store(settings: Settings) -> Store:
     try:
         return open_named_store(settings)
     except UnusableStoreError as error:
-        log.warning("%s. This run goes on without: what it encodes is not kept", error)
+        log.warning("%s. This run continues without a store: what it encodes is not saved", error)
         scratch = Scratch()
         store = Store(scratch.path / "store.sqlite", dtype=settings.store_dtype)
         finalize(store, scratch.cleanup)

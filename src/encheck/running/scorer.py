@@ -117,7 +117,7 @@ def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
         return line
     if found.n < SAMPLE and found.value >= ENOUGH:
         return f"{line} So few queries cannot show {ENOUGH:.0%}. Remedy: --search-index=exact, which is quick for them"
-    return f"{line} This is not surely {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
+    return f"{line} This does not show {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
 
 
 log = logging.getLogger("encheck")
@@ -283,7 +283,7 @@ class Scorer:
                 and whole.properties
                 and (found := whole.draw_random_pairs(seed=self.seed, no_shared_word=False))
             ):
-                log.warning("%s: any two anchors share a content word, so pairs that do calibrate", data)
+                log.warning("%s: any two anchors share a content word, so the random pairs share one too", data)
             self._references[data] = found
         return self._references[data]
 
@@ -526,7 +526,7 @@ def pair_similarity_function(subject: Subject) -> Similarity:
         if (bad := np.flatnonzero(~np.isfinite(values))).size:
             raise EncoderError(
                 f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is not a number, first of "
-                f"{(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
+                f"{(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, also for blank texts"
             )
         return values
 

@@ -209,7 +209,7 @@ class EncoderService:
         """Return this service, for repeated calls. Raise UsageError for a model that cannot take new texts."""
         if isinstance(self.model, FittedModel | PartialEncoder):
             raise UsageError(
-                f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
+                f"{self.label} cannot score new texts: it learns from the texts of a run, or has only some vectors"
             )
         return self
 
@@ -461,8 +461,8 @@ class EncoderService:
                         if computed.shape[1] != arrays.shape[1]:
                             raise EncoderError(
                                 f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of "
-                                f"{arrays.shape[1]} from a model with the same fingerprint {fingerprint!r}; a changed "
-                                "model should have another"
+                                f"{arrays.shape[1]} from a model with the same fingerprint {fingerprint!r}. A changed "
+                                "model needs another fingerprint"
                             )
                         arrays[positions] = computed
                         saver.add([keys[i] for i in positions], computed)
@@ -503,8 +503,8 @@ class BatchSaver:
                 raise
             what, lost = self._what, len(self._keys)
             raise EncoderError(
-                f"{error}. Discarded: {lost} {what} that came after the last good check of the model, and all requests "
-                f"in progress. Kept in this pass: {self.kept} {what}, checked after they came"
+                f"{error}. Discarded: {lost} {what} that came after the last successful check of the model, and all "
+                f"requests in progress. Saved in this pass: {self.kept} {what} that were checked"
             ) from error
         finally:
             if self._verify is None:

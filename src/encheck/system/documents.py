@@ -105,10 +105,10 @@ def open_parquet(source: Path | IO[bytes]) -> Any:
     size = source.stat().st_size if isinstance(source, Path) else source.seek(0, 2)
     metadata = file.metadata
     if metadata.num_rows > max(FREE_ROWS, size):
-        raise ValueError(f"has {metadata.num_rows:,} rows in {size:,} bytes, but may have one a byte. {REMEDY}")
+        raise ValueError(f"has {metadata.num_rows:,} rows in {size:,} bytes, over one per byte. {REMEDY}")
     unpacked = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     if unpacked > max(FREE_BYTES, MOST_TIMES * size):
-        raise ValueError(f"has {size:,} bytes and unpacks to {unpacked:,}, but may to {MOST_TIMES} times. {REMEDY}")
+        raise ValueError(f"has {size:,} bytes and unpacks to {unpacked:,}, over {MOST_TIMES} times that. {REMEDY}")
     return file
 
 
@@ -154,7 +154,7 @@ def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None
                 raise ValueError(f"has {size:,} bytes and unpacks to more than {MOST_TIMES} times that. {REMEDY}")
             yield batch
         if rows != file.metadata.num_rows:
-            raise ValueError(f"has {rows:,} rows, but {file.metadata.num_rows:,} by its own count")
+            raise ValueError(f"has {rows:,} rows, but its footer says {file.metadata.num_rows:,}")
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(_first_error_line(error)) from error
 

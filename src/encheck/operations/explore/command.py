@@ -172,7 +172,7 @@ def _load_own_data(settings: Settings) -> dict[str, Dataset]:
     own = resolve_data(settings)
     for label, data in own.items():
         if label.startswith("probes"):
-            raise UsageError(f"--data={label}: the embedded probes are searched without being named")
+            raise UsageError(f"--data={label}: the embedded probes are always searched. Leave it out")
         if not data.groups:
             raise UsageError(f"--data={label} has no sentences to edit. Write: --data texts:FILE")
     return own

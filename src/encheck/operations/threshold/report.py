@@ -219,7 +219,7 @@ def note_lines(found: ThresholdReport) -> Iterator[str]:
     if found.data.unlabelled:
         yield f"hits are the accepted share of the {found.data.unlabelled:,} unlabelled pairs, taken as unselected"
     if found.data.negatives:
-        yield "false accepts are the share of negatives that is accepted, for negatives that are sampled like these"
+        yield "false accepts are the accepted share of the negatives, for negatives that are sampled like these"
     if found.data.repeated:
         yield f"repeated pairs with the same label count once: {found.data.repeated:,} repeats"
     if (made := found.promise) and made.outcome == "kept" and are_few_independent(made):
