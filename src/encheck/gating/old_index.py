@@ -299,8 +299,9 @@ def faulty_old_index(faults: IndexFaults, documents: int) -> OldIndex:
 def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
     """Return whether the old index can be kept. `vectors` is the comparison of the vectors of all documents.
 
-    If vectors changed, the index can be kept if new queries lose nothing on it or on a mixed index. It is never kept if
-    it has fewer than `MIN_DOCUMENTS` documents, or if documents are now cut at a different length.
+    If vectors changed, the index can be kept if new queries lose nothing on it and on a mixed index. The answer stays
+    that of `vectors` if the index has fewer than `MIN_DOCUMENTS` documents, or if documents are now cut at a different
+    length.
     """
     found = OldIndex(len(search.documents), vectors)
     is_open = vectors.needed and not vectors.longer and new.queries is not None and len(search.documents)
