@@ -33,7 +33,7 @@ def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPo
         declares = f"the package {package_of(point)} declares the name {point.name!r} in {group}"
         remedy = "Remedy: uninstall it, or ask its author for another name"
         if not NAME.fullmatch(point.name):
-            raise UsageError(f"{declares}, but a name may only have letters, digits, '.', '_', '-'. {remedy}")
+            raise UsageError(f"{declares}, but a name has only letters, digits, '.', '_' and '-'. {remedy}")
         if point.name in ours or point.name in points:
             other = f"the package {package_of(points[point.name])}" if point.name in points else "encheck itself"
             raise UsageError(f"{declares}, which {other} has. {remedy}")
