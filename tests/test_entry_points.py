@@ -202,7 +202,7 @@ def test_encheck_run_and_pytest_take_checks_of_a_package(site):
         ({"adapters": {"onnx": "acme:x"}}, "the name 'onnx' in encheck.adapters, which encheck itself has"),
         ({"adapters": {"sbert": "acme:x"}}, "the name 'sbert' in encheck.adapters, which encheck itself has"),
         ({"data": {"mrpc": "acme"}}, "the name 'mrpc' in encheck.data, which encheck itself has"),
-        ({"adapters": {"a:b": "acme:x"}}, "the name 'a:b' in encheck.adapters, but a name has letters"),
+        ({"adapters": {"a:b": "acme:x"}}, "the name 'a:b' in encheck.adapters, but a name has only letters"),
     ],
 )
 def test_a_name_that_is_taken_is_refused(site, points, said):

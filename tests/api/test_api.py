@@ -140,7 +140,7 @@ def test_a_run_writes_what_the_command_does_where_that_is_asked_for(numbers, tmp
         ({"epsilom": 1}, UsageError, "did you mean 'epsilon'"),
         ({"dtype": "int8"}, UsageError, r"unknown dtype 'int8'\. There are: bfloat16"),
         ({"epsilon": 3}, UsageError, "a margin of cosines lies between"),
-        ({"baseline": "nowhere"}, UsageError, r"a gate is\. Call encheck\.gate\(new, old\)"),
+        ({"baseline": "nowhere"}, UsageError, r"not for a run\. Call encheck\.gate\(new, old\)"),
     ],
 )
 def test_wrong_use_of_a_run_is_an_exception(numbers, wrong, error, said):

@@ -366,7 +366,7 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["run", "--model=x", "--baseline=y"], "a gate is. Type: encheck gate x y"),
+        (["run", "--model=x", "--baseline=y"], "not for a run. Type: encheck gate x y"),
         (
             ["run", "--model", "./x", "--model-arg", "a=b c", "--model-arg=x:d=e", "--data=q:f", "--baseline", "y z"],
             "Type: encheck gate ./x 'y z' --data=q:f --model-arg='x:a=b c' --model-arg=x:d=e",

@@ -130,8 +130,8 @@ def test_what_a_good_check_followed_is_kept_and_the_error_counts_both(server, st
     switching(server.state, clock, after=5)
     subject = encoded(store, model)
     assert len(kept(store, model)) % 7 == 0
-    assert f"Kept in this pass: {subject.encoded} vectors, checked after they came" in str(subject.error)
-    assert "that came after the last good check of the model, and all requests in progress" in str(subject.error)
+    assert f"Saved in this pass: {subject.encoded} vectors that were checked" in str(subject.error)
+    assert "that came after the last successful check of the model, and all requests in progress" in str(subject.error)
     again_later = opened(server)
     assert again_later.fingerprint() != model.fingerprint()
     assert encoded(store, again_later).error is None

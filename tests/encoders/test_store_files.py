@@ -98,7 +98,7 @@ def test_rows_that_a_damaged_file_has_lost_are_missed(tmp_path):
     data = bytearray((STORES / "lancedb.parquet").read_bytes())
     data[66] ^= 13  # a page of ids that is read without an error, and is empty
     (tmp_path / "index.parquet").write_bytes(data)
-    with pytest.raises(DataError, match=r"index.parquet is damaged: has 0 rows, but 8 by its own count"):
+    with pytest.raises(DataError, match=r"index.parquet is damaged: has 0 rows, but its footer says 8"):
         encheck.audit_index(encode, f"vectors:{tmp_path}/index.parquet")
 
 

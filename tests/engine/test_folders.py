@@ -38,7 +38,7 @@ def test_a_store_that_cannot_be_used_is_said_and_done_without(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         found = encheck.run("bag-of-words", store=tmp_path / "file" / "store.sqlite", **HOW)
     assert found.exit_code == 0
-    assert "goes on without: what it encodes is not kept" in caplog.text
+    assert "continues without a store: what it encodes is not saved" in caplog.text
     with pytest.raises(StoreError, match="is left as it is"):
         encheck.run("bag-of-words", store=tmp_path / "file", **HOW)
     assert (tmp_path / "file").read_text("utf-8") == "mine"

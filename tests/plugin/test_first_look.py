@@ -241,7 +241,7 @@ def test_only_encheck_run_looks_first_and_what_needs_all_items_never_does(settin
 @pytest.mark.parametrize(
     ("also", "said"),
     [
-        ({"save_baseline": "b"}, "a first look is no baseline"),
+        ({"save_baseline": "b"}, "--save-baseline needs all items"),
         ({"full": True}, "use only one of them"),
     ],
 )

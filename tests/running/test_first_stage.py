@@ -111,7 +111,7 @@ def test_what_is_said_of_right_documents(counts, line):
 def test_too_little_names_more_probes():
     stage = IndexRecall(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)))
     assert index_recall_note(stage, estimate(0.96, 0.95, 500)).endswith(
-        "This is not surely 98%. Remedy: --search-index=faiss:nprobe=32"
+        "This does not show 98%. Remedy: --search-index=faiss:nprobe=32"
     )
 
 

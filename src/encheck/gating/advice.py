@@ -20,7 +20,7 @@ from encheck.run_file import ModelEntry, RunFile
 
 
 def unselected_cases(baseline: Baseline, results: RunFile) -> set[str]:
-    """The cases (check/data/level) that the run's selection left out, or that are on data that the run lacks."""
+    """Return the cases (check/data/level) that the run did not select, and those on data that the run lacks."""
     names = set(results.selection.unselected if results.selection else ())
     checks = {name.partition("/")[0] for name in names}
     data = {one.name for one in results.data}
@@ -37,12 +37,12 @@ def find_left_out_checks(
     missing: Sequence[str] = (),
     has_behaviour: bool = True,
 ) -> PartialGate | None:
-    """What a gate left out; None if it used every check that its data allow.
+    """Return which checks the gate left out, or None if it used every check that its data allow.
 
-    `weighed` are the properties that both sides have, `uncompared` those that only the candidate was measured on.
-    `missing` are the cases that only one side has. `has_behaviour`: behaviour, a search with labels, or a query log
-    with a loaded old model was compared. With stored vectors, a log only shows how many answers change.
-    Checks that no gate uses, and checks without an item in the data, do not count as left out.
+    `weighed` are the properties that both models were measured on, `uncompared` those that only the candidate was
+    measured on. `missing` are the cases that only one model has. `has_behaviour` is true if behaviour, a search with
+    labels, or a query log with a loaded old model was compared. With stored vectors, a log only shows how many answers
+    change. Checks that no gate uses, and checks without an item in the data, do not count as left out.
     """
     about = next(one for one in results.models if one.label == model)
     selected_out = results.selection.left_out if results.selection else ()
@@ -83,7 +83,10 @@ def find_left_out_checks(
 
 
 def _cases_without_vectors(cases: Sequence[str], results: RunFile) -> dict[str, str]:
-    """The cases without vectors that a gate uses, with their properties; contracts do not apply to stored vectors."""
+    """Return the properties of cases that a gate uses but that have no vectors, by case.
+
+    Contracts are left out, because they do not apply to stored vectors.
+    """
     properties = {row.check: row.property for row in results.checks}
     lacking = {}
     for case in cases:
@@ -95,14 +98,14 @@ def _cases_without_vectors(cases: Sequence[str], results: RunFile) -> dict[str, 
 
 
 def apply_partial(decision: GateDecision, partial: PartialGate | None) -> GateDecision:
-    """The decision of a partial gate: a pass becomes inconclusive, since left-out checks may have got worse."""
+    """Return the decision of a partial gate. A pass becomes inconclusive: left-out checks may have got worse."""
     if partial is None or decision.outcome != "pass":
         return replace(decision, partial=partial, yours=() if partial else decision.yours)
     return replace(decision, outcome="inconclusive", reasons=(partial_gate_reason(partial.why),), partial=partial)
 
 
 def partial_gate_reason(why: str) -> str:
-    """The reason why a gate that would pass is inconclusive; `why` says why checks were left out."""
+    """Return the reason why a gate that would pass is inconclusive; `why` says why checks were left out."""
     return f"no loss that matters was found in this part, but only a gate of all checks can pass: {why}"
 
 
@@ -112,9 +115,9 @@ Wanted = tuple[str, str, float | None]  # the open row or family, its data, how 
 
 
 def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
-    """Ways to resolve an inconclusive gate, one a line; empty if the gate decided or no row or family is open.
+    """Return ways to resolve an inconclusive gate, one per line; empty if the gate decided or no row or family is open.
 
-    `sampled` names the data sets that were sampled. Primary endpoints are left out: they have their own remedy.
+    `sampled` names the data sets that were sampled. Primary endpoints are skipped, because they have their own remedy.
     """
     if decision.outcome != "inconclusive":
         return ()
@@ -146,7 +149,7 @@ def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -
 
 
 def _more_data_remedies(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
-    """How many more items would decide, and where to get them."""
+    """Yield how many more items would decide the gate, and where to get them."""
     near = [one for one in wanted if one[2] is not None and one[2] <= MAX_DATA_FACTOR]
     if near:
         most = max(more for *_, more in near if more is not None)
@@ -174,7 +177,7 @@ ADAPTER_FILE = "adapter.npz"
 
 
 def row_spans(rows: Sequence[int], most: int = 6) -> str:
-    """Ascending row numbers as spans.
+    """Return ascending row numbers as text, with consecutive numbers joined to spans.
 
     >>> row_spans([1, 2, 3, 7])
     '1-3, 7'
@@ -197,9 +200,10 @@ def list_required_changes(
     index: OldIndex | None,
     thresholds: Sequence[ThresholdShift],
 ) -> Iterator[str]:
-    """The steps to replace the old model, one sentence each, in order; empty if the vectors are the same.
+    """Yield the steps to replace the old model, in order, one sentence each; none if the vectors are the same.
 
-    `old` and `new` are models as results.json describes them; `index` describes the index of the old model's vectors.
+    `old` and `new` are the models' entries in results.json. `index` is the check of the index of the old model's
+    vectors.
     """
     if index and index.faults:
         yield f"Repair these rows of the old index, or rebuild the index: {row_spans(index.faults.rows)}."
@@ -231,7 +235,7 @@ def list_required_changes(
 
 
 def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
-    """Which stored vectors have to be replaced; empty if all stay valid."""
+    """Yield which stored vectors have to be replaced; none if all stay valid."""
     if reindex.needed and reindex.up_to:
         count = f"{reindex.longer:,} of {index.documents:,} documents" if index and reindex.longer else "the documents"
         yield (

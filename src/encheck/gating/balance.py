@@ -28,7 +28,7 @@ PARTS = {
 
 
 def score_part(family: str) -> str | None:
-    """The part of the balanced score that a family counts towards; None for health and contracts.
+    """Return the part of the balanced score to which a family contributes, or None for health and contracts.
 
     >>> score_part("order"), score_part("health")
     ('sensitivity', None)
@@ -38,7 +38,7 @@ def score_part(family: str) -> str | None:
 
 @dataclass(frozen=True)
 class PropertyWins:
-    """The result (`values`) and chance level (`chances`) of each item of a property, shape [n], and the clusters."""
+    """The items of a property: their results (`values`), chance levels (`chances`), both of shape [n], and clusters."""
 
     values: Floats
     chances: Floats
@@ -57,7 +57,7 @@ class PropertyWins:
 
 
 def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, PropertyWins]:
-    """The results by property, over all its checks and levels that gate by a rate and belong to a part."""
+    """Return the results by property, over the checks and levels that gate by a rate and contribute to the score."""
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
         metric, _ = gating_metric(table)
@@ -73,17 +73,17 @@ def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale])
 
 
 def shares_above_chance(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
-    """The share of each property (`PropertyWins.share`), from which the balanced score is computed."""
+    """Return the share of each property (`PropertyWins.share`), from which the balanced score is computed."""
     return {name: one.share for name, one in property_wins(tables, scales).items()}
 
 
 def property_families(tables: Mapping[str, CaseScores]) -> dict[str, str]:
-    """The family of each property."""
+    """Return the family of each property."""
     return {table.property: declaration_of(table).family for table in tables.values()}
 
 
 def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
-    """The mean over the properties of each part; `families` has the family of each property.
+    """Return the mean over the properties of each part; `families` maps each property to its family.
 
     >>> part_means({"number": 0.5, "retrieval": 0.8}, {"number": "meaning changed", "retrieval": "retrieval"})
     {'sensitivity': 0.5, 'retrieval': 0.8}
@@ -97,7 +97,7 @@ def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[
 
 
 def balanced_score(shares: Mapping[str, float], families: Mapping[str, str]) -> float | None:
-    """Geometric mean of sensitivity, invariance and retrieval; None if one of them was not measured.
+    """Return the geometric mean of sensitivity, invariance and retrieval, or None if one of them was not measured.
 
     >>> families = {"number": "meaning changed", "casing": "invariance", "retrieval": "retrieval"}
     >>> balanced_score({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)
@@ -108,10 +108,10 @@ def balanced_score(shares: Mapping[str, float], families: Mapping[str, str]) -> 
 
 
 def bootstrap_rates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tuple[Floats, Floats]]:
-    """The rate and the chance level of each property in each bootstrap replicate, shape [replicates].
+    """Return the rate and the chance level of each property in each bootstrap replicate, shape [replicates].
 
-    All properties share the draws. These depend on the clusters and the seed alone, so replicates of two models on
-    the same items are paired.
+    All properties use the same draws, which depend only on the clusters and the seed. So the replicates of two models
+    on the same items are paired.
     """
     universe = sorted({cluster for one in own.values() for cluster in one.clusters})
     found = {}
@@ -124,9 +124,9 @@ def bootstrap_rates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tup
 
 
 def bootstrap_scores(own: Mapping[str, PropertyWins], families: Mapping[str, str], seed: int) -> Floats:
-    """The geometric mean of the parts that these properties belong to, in each replicate; shape [replicates].
+    """Return the geometric mean of the parts to which these properties contribute, by replicate; shape [replicates].
 
-    With all three parts this is the balanced score; with one part it is that part's mean.
+    With all three parts this is the balanced score. With one part it is that part's mean.
     """
     drawn = bootstrap_rates(own, seed).items()
     shares = {name: np.maximum(rate - chance, 0) / (1 - chance) for name, (rate, chance) in drawn}

@@ -1,12 +1,12 @@
 """A baseline: one model's scores, item by item, in a small folder that can be kept in a repository.
 
 `baseline.json` records what was measured and how, with a lock for each case. `items.parquet` has the scores, but no
-ids, sentences, paths or hosts. The lock is a hash of ids and texts, so a candidate is compared on exactly these.
-Scores have six decimals. A run's scores are rounded the same way before the comparison, so a baseline read from a
-folder and one made from a run give the same result. The same run gives the same bytes.
+ids, sentences, paths or hosts. The lock is a hash of ids and texts, so a candidate is compared on exactly the same
+items. Scores have six decimals. A run's scores are rounded in the same way before the comparison, so a baseline that is
+read from a folder and one made from a run give the same result. The same run gives the same bytes.
 
-The summary contains the hash of the items file. A new baseline replaces the old one in one step, when its summary is
-renamed: if the process is killed before it renames the items file, that file is found by its hash.
+The summary contains the hash of the items file. The new baseline takes effect when its summary is renamed. If the
+process is killed before it renames the items file, the next reader finds that file by its hash.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class FirstLookItems:
 
     @classmethod
     def of(cls, table: CaseScores, whole: CaseScores) -> Self | None:
-        """The positions of a table's items in the whole table; None if one is missing."""
+        """Return the positions of a table's items in the whole table, or None if one is missing."""
         ordered = whole.select(_sorted_positions(whole))
         places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
         at = [places.get(named) for named in zip(table.items, table.texts, strict=True)]
@@ -66,10 +66,11 @@ class FirstLookItems:
 
 @dataclass(frozen=True)
 class SavedScores:
-    """The scores of one case, shape [n], its items sorted by id and texts.
+    """The scores of one case, shape [n], with the items sorted by id and texts.
 
-    `lock` hashes kind, ids and texts, `parts` splits and labels. `keys` are the first digits of the sources' hashes.
-    `far` is NaN where an item has one score. `unscaled`: the figures do not depend on calibration.
+    `lock` is a hash of kind, ids and texts, `parts` a hash of splits and labels. `keys` are the first digits of the
+    hashes of the sources. `far` is NaN for an item with one score. `unscaled` is true if the figures do not depend on
+    calibration.
     """
 
     case: str
@@ -89,7 +90,7 @@ class SavedScores:
 
     @classmethod
     def of(cls, table: CaseScores) -> Self:
-        """The saved form of a run's table."""
+        """Return a run's table in its saved form."""
         some = table.select(_sorted_positions(table))
         first = ItemId(table.items[0]).parts_or_none
         is_unscaled = bool(table.answers) or bool(first and first.relation == CONTRAST.name)
@@ -99,28 +100,28 @@ class SavedScores:
         )  # fmt: skip
 
     def has_same_items(self, table: CaseScores) -> bool:
-        """Whether a run's case has the same items: kind, ids and texts."""
+        """Return whether a run's case has the same items: kind, ids and texts."""
         return len(self) == len(table.items) and self.lock == _hash_items(table.select(_sorted_positions(table)))
 
     def has_same_splits(self, table: CaseScores) -> bool:
-        """Whether these items have the same splits and labels."""
+        """Return whether these items have the same splits and labels."""
         return self.parts == _hash_splits(table.select(_sorted_positions(table)))
 
     def align_to(self, table: CaseScores) -> CaseScores:
-        """These scores as a table in the order of a run, which has the same items."""
+        """Return these scores as a table in the order of the run's table, which has the same items."""
         at = np.argsort(_sorted_positions(table))
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
     def align_to_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
-        """These scores as a table on a part of the items; None if the case has other items."""
+        """Return these scores as a table for part of the items, or None if the case has other items."""
         if part.lock != self.lock:
             return None
         at = np.array(part.at, np.intp)
         return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
 
     def others(self, table: CaseScores) -> tuple[int, int]:
-        """The least numbers of items that the run lacks and that it adds, judged by their source texts alone."""
+        """Return how many items, at least, the run lacks and how many it adds, judged by their source texts alone."""
         mine, theirs = Counter(self.keys.tolist()), Counter(_source_keys(table.items).tolist())
         return (mine - theirs).total(), (theirs - mine).total()
 
@@ -129,8 +130,8 @@ class SavedScores:
 class CaseEntry:
     """A case: the number of its `items`, and hashes that show whether a run has the same items.
 
-    `lock` is a hash of the items' kind, ids and texts, `parts` one of their splits and labels. `unscaled`: the
-    figures do not depend on calibration.
+    `lock` is a hash of the items' kind, ids and texts, `parts` a hash of their splits and labels. `unscaled` is true if
+    the figures do not depend on calibration.
     """
 
     check: str
@@ -142,7 +143,7 @@ class CaseEntry:
 
 
 def round_scores(scores: Floats) -> Floats:
-    """Scores rounded to six decimals, as a baseline keeps them; NaN for a missing score.
+    """Return scores rounded to six decimals, as a baseline stores them; NaN for a missing score.
 
     >>> round_scores(np.array([0.12345678, -1.0])).tolist()
     [0.123457, -1.0]
@@ -152,7 +153,7 @@ def round_scores(scores: Floats) -> Floats:
 
 
 def _sorted_positions(table: CaseScores) -> NDArray[np.intp]:
-    """The positions of the items, sorted by id and texts."""
+    """Return the positions of the items, sorted by id and texts."""
     named = list(zip(table.items, table.texts, strict=True))
     return np.array(sorted(range(len(named)), key=named.__getitem__), np.intp)
 
@@ -166,7 +167,7 @@ def _hash_splits(ordered: CaseScores) -> str:
 
 
 def _source_keys(items: Sequence[str]) -> NDArray[np.int64]:
-    """The first digits of the hash of each item's source; shape [n]."""
+    """Return the first digits of the hash of each item's source; shape [n]."""
     known = [(item, ItemId(item).parts_or_none) for item in items]
     return np.array(
         [int((parts.texts if parts else content_hash(item))[:DIGITS], 16) for item, parts in known], np.int64
@@ -215,11 +216,11 @@ class BaselineSettings:
 class BaselineSummary:
     """The summary of a baseline (baseline.json); the scores are in items.parquet next to it.
 
-    `model` is described as in results.json, its name without folders or host. The keys of `cases` and `figures` are
-    check/data/level. A figure has its value, the ends of its 95% interval and the number of items; null where it could
-    not be computed. `vectors` are sample vectors, from which a gate decides whether an index has to be rebuilt; null
-    for a model without vectors. `items_sha256` is the hash of items.parquet, `checksum` the hash of the rest of this
-    file.
+    `model` is the model's entry from results.json, with a name without folders or host. The keys of `cases` and
+    `figures` are check/data/level. A figure is a value, the ends of its 95% interval and the number of items; null if
+    it could not be computed. `vectors` are sample vectors, from which a gate decides whether an index has to be
+    rebuilt; null for a model without vectors. `items_sha256` is the hash of items.parquet, `checksum` the hash of the
+    rest of this file.
     """
 
     encheck_baseline: Literal[4] = VERSION
@@ -254,7 +255,10 @@ class Baseline:
         vectors: VectorSample | None = None,
         may_be_empty: bool = False,
     ) -> Self:
-        """The baseline of one model of a run, as if read from a folder; BaselineError if nothing was measured."""
+        """Return the baseline of one model of a run, as if read from a folder.
+
+        Raise BaselineError if nothing was measured.
+        """
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
         cases = {name: SavedScores.of(table) for name, table in tables.items()}
@@ -303,13 +307,13 @@ class Baseline:
         return self.summary.model
 
     def figure(self, case: str, name: str) -> BaselineFigure | None:
-        """A case's figure: value, ends of the 95% interval and number of items; None if it was not measured."""
+        """Return the figure with its 95% interval and number of items, or None if the case was not measured."""
         found = self.summary.figures.get(case, {}).get(name)
         return BaselineFigure(*found) if found else None
 
     @property
     def sample(self) -> VectorSample | None:
-        """Vectors of some texts, and how they are made; None for a model without vectors."""
+        """Vectors of some texts and the settings that make them; None for a model without vectors."""
         return VectorSample.unpack(self.summary.vectors) if self.summary.vectors else None
 
     @property
@@ -322,7 +326,7 @@ class Baseline:
 def model_tables(
     results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str
 ) -> dict[str, CaseScores]:
-    """The tables of one model of a run, by case: check/data/level."""
+    """Return the tables of one model of a run, by case: check/data/level."""
     rows = {str(row.case): row for row in results.checks if row.model == model}
     declared = results.declarations
     tables = [
@@ -334,7 +338,7 @@ def model_tables(
 
 
 def make_case_scores(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
-    """The table of one case, made from its items; `property` is the tested property."""
+    """Return the table of one case, made from its items; `property` is the tested property."""
     frame = read_item_frame(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     answer = frame.kind.answer
@@ -359,16 +363,16 @@ def save_baseline(
     seed_noise: Noise | None = None,
     vectors: VectorSample | None = None,
 ) -> None:
-    """Write a baseline; BaselineError if the folder holds other files or cannot be written.
+    """Write a baseline. Raise BaselineError if the folder holds other files or cannot be written.
 
-    Whatever interrupts the process, the folder holds a readable baseline: the old one or the new one.
+    Even if the process is interrupted, the folder holds a readable baseline: the old one or the new one.
     """
     made = Baseline.of(results, tables, model=model, seed_noise=seed_noise, vectors=vectors)
     write_baseline(folder, made.summary, made.cases)
 
 
 def write_baseline(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScores]) -> None:
-    """Write a baseline from its parts, for instance one that was read. The second half of `save_baseline`."""
+    """Write a baseline from its parts, for example from one that was read."""
     try:
         _refuse_other_files(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -400,7 +404,7 @@ def write_baseline(folder: Path, summary: BaselineSummary, cases: Mapping[str, S
 
 
 def refuse_baseline_folder(folder: Path) -> None:
-    """BaselineError if no baseline can be saved in this folder. Runs before the work, and leaves no file."""
+    """Raise BaselineError if no baseline can be saved in this folder. Called before the work starts; leaves no file."""
     try:
         _refuse_other_files(folder)
         try_to_write(folder)
@@ -431,7 +435,7 @@ def _cannot_save(folder: Path, error: OSError) -> BaselineError:
 
 
 def _restore_items_file(folder: Path) -> None:
-    """Rename the items file that the summary names, if a save was cut off before it did."""
+    """Rename the items file that the summary names, if an interrupted save did not rename it."""
     left = files.leftover_files(folder, names=(ITEMS,))
     if not left:
         return
@@ -447,7 +451,7 @@ def _restore_items_file(folder: Path) -> None:
 
 
 def name_without_folders(name: str, label: str) -> str:
-    """A model's name without folders or host."""
+    """Return a model's name without folders or host."""
     if "://" in name:
         return label
     is_path = name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
@@ -477,12 +481,12 @@ def _write_items(file: BinaryIO, cases: Mapping[str, SavedScores]) -> None:
 
 
 def _steps(scores: Floats) -> Iterator[int | None]:
-    """Scores as whole millionths, which compress better than rounded doubles."""
+    """Yield scores as whole millionths, which compress better than rounded doubles."""
     return (None if score != score else round(score * STEPS) for score in scores.tolist())
 
 
 def _column_types() -> dict[str, Any]:
-    """The type of each column of the items file."""
+    """Return the type of each column of the items file."""
     import pyarrow
 
     whole = dict.fromkeys(("key", "near", "far", WEIGHT), pyarrow.int64())
@@ -490,7 +494,10 @@ def _column_types() -> dict[str, Any]:
 
 
 def read_baseline(folder: Path) -> Baseline:
-    """The baseline in `folder`; BaselineError if it is missing, incomplete, edited, or of another version."""
+    """Return the baseline in `folder`.
+
+    Raise BaselineError if the baseline is missing, incomplete, edited, or of another version.
+    """
     if files.leftover_files(folder, names=(ITEMS,)):
         with suppress(OSError), files.lock_folder(folder):
             _restore_items_file(folder)
@@ -508,7 +515,10 @@ def read_baseline(folder: Path) -> Baseline:
 
 
 def _read_matching_files(folder: Path) -> tuple[dict[str, Any], bytes]:
-    """Summary and items file; read twice if they do not match, since a save may have replaced one in between."""
+    """Return the summary and the items file.
+
+    If they do not match, read both again, because a save may have replaced one of them meanwhile.
+    """
     for is_last in (False, True):
         summary = _read_summary(folder / SUMMARY)
         for path in (folder / ITEMS, *files.leftover_files(folder, names=(ITEMS,))):
@@ -571,7 +581,10 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]
 
 
 def _read_columns(data: bytes) -> dict[str, list[Any]]:
-    """The columns of the items file; ValueError if one is missing, has the wrong type, or has an empty field."""
+    """Return the columns of the items file.
+
+    Raise ValueError if a column is missing, has the wrong type, or has an empty field.
+    """
     import pyarrow
 
     types = _column_types()
@@ -590,7 +603,7 @@ def _read_columns(data: bytes) -> dict[str, list[Any]]:
 
 
 def summary_checksum(summary: Mapping[str, object]) -> str:
-    """The hash of a summary without its `checksum` field."""
+    """Return the hash of a summary without its `checksum` field."""
     rest = {name: value for name, value in summary.items() if name != "checksum"}
     canonical = json.dumps(rest, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -132,8 +132,8 @@ class GateComparison:
 
     `noise` is the seed noise that was used. `searched` has both models' answers to queries without labels. Three fields
     are by gate row: `lost_queries` has the queries of a search that lost most, `lost_items` the items of other data
-    that lost most, and `unjudged` the queries whose unjudged first documents leave a search open. `index` describes an
-    index of the old model's vectors, None if the run has no documents.
+    that lost most, and `unjudged` the queries whose unjudged first documents leave a search open. `index` is the check
+    of an index of the old model's vectors, None if the run has no documents.
     """
 
     decision: GateAgainst
@@ -146,7 +146,7 @@ class GateComparison:
 
 
 def run_scores(results: RunFile, items: Columns, model: str) -> ModelScores:
-    """The scores of one model of a run."""
+    """Return the scores of one model of a run."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
     return ModelScores(model_tables(results, items, model), scales)
 
@@ -154,10 +154,10 @@ def run_scores(results: RunFile, items: Columns, model: str) -> ModelScores:
 def baseline_scores(
     baseline: Baseline, run: ModelScores, parts: Mapping[str, FirstLookItems] = MappingProxyType({})
 ) -> ModelScores:
-    """The scores of the baseline's model on the items of a run, with the declarations of the run's checks.
+    """Return the scores of the baseline's model on the items of a run, with the declarations of the run's checks.
 
-    Cases that the run lacks, or for which it has other items, are left out. `parts` has the positions of a first look's
-    items among all items, by case.
+    Cases are left out if the run lacks them or has other items for them. `parts` maps each case to the positions of a
+    first look's items among all its items.
     """
     scales = {data.name: data.calibration for data in baseline.summary.data if data.calibration}
     both = {name: (case, run.tables[name]) for name, case in baseline.cases.items() if name in run.tables}
@@ -186,13 +186,14 @@ def gate_against_baseline(
     index: OldIndex | None = None,
     thresholds: Sequence[float] = (),
 ) -> GateComparison:
-    """Compare `model` of a run with a baseline; BaselineError if they cannot be compared.
+    """Compare `model` of a run with a baseline. Raise BaselineError if they cannot be compared.
 
     If the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the primary
-    endpoint of searches with labels; None chooses it by the labels. `purpose` is the candidate's purpose; None chooses
-    it by the data: the first of `DECIDED_BY`, else a changed version of the same model. `people` gives the judgements
-    of answers that differ. `vectors` are the candidate's vectors of some texts, `documents` the lengths of the user's
-    documents, `index` describes an index of them; `thresholds` are those in use.
+    endpoint of searches with labels; if it is None, the labels determine the endpoint. `purpose` is the candidate's
+    purpose; if it is None, the data determine it: the first of `DECIDED_BY`, else a changed version of the same model.
+    `people` returns people's judgements of changed answers. `vectors` are the candidate's vectors of some texts,
+    `documents` the lengths of the user's documents. `index` is the check of an index of these documents. `thresholds`
+    are those in use.
     """
     then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
     if then and now and not set(then) & set(now):  # fresh probes of two seeds are two data sets
@@ -306,12 +307,12 @@ def gate_against_baseline(
 
 
 def is_user_data(data: str) -> bool:
-    """Whether the data set of this name is the user's, not the built-in sentences."""
+    """Return whether the data set with this name is the user's, and not the built-in sentences."""
     return data.partition(":")[0] != BUILT_IN
 
 
 def _labelled_pairs(pair: _GateSides) -> dict[str, tuple[CaseScores, CaseScores]]:
-    """The user's pairs of both labels under both models, each pair once, by data set."""
+    """Return the user's pairs of both labels under both models, each pair once, by data set."""
     labelled: dict[str, tuple[CaseScores, CaseScores]] = {}
     for name, old in pair.old.tables.items():
         if old.kind == LABELLED and is_user_data(old.data) and old.data not in labelled:
@@ -324,7 +325,7 @@ def _labelled_pairs(pair: _GateSides) -> dict[str, tuple[CaseScores, CaseScores]
 def _figures_for_pairs(
     found: _GateRows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose
 ) -> PurposeFigures:
-    """The figures of a gate for pairs: the user's labelled pairs, and which edits stay below each model's threshold.
+    """Return the figures of a gate for pairs: the user's labelled pairs, and the edits below each model's threshold.
 
     Searches are only reported.
     """
@@ -357,7 +358,7 @@ def _figures_for_pairs(
 def _compare_vectors(
     baseline: Baseline, dimension: int | None, vectors: VectorSample | None, documents: DocumentLengths | None
 ) -> Reindex | None:
-    """Whether vectors of the baseline's model stay valid for the candidate's dimension; None for pair scorers."""
+    """Return whether the baseline's vectors stay valid for the candidate, or None for models that score pairs."""
     if baseline.model.kind != "vector":
         return None
     if baseline.model.dimension and dimension and baseline.model.dimension != dimension:
@@ -371,7 +372,7 @@ def _compare_vectors(
 
 @dataclass(frozen=True)
 class _GateRows:
-    """The gate rows, slices and parts by name, those that the decision uses, and why other cases are only reported."""
+    """The rows, slices and parts of a gate by name, the rows that decide, and why each other case is only reported."""
 
     rows: Mapping[str, list[ComparedCase]]
     paired: Sequence[PairedRow]
@@ -381,7 +382,7 @@ class _GateRows:
 
     @classmethod
     def of(cls, pair: _GateSides, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _GateRows:
-        """The rows of both sides. For models of two families, health figures are only reported."""
+        """Return the rows of both sides. For models of two families, health figures are only reported."""
         compared, reported = compare_cases(pair.old, pair.new, primary=primary, held_out=pair.held_out)
         rows = gate_rows(compared)
         slices, left_out = choose_slices(rows, rule)
@@ -407,7 +408,10 @@ class _GateRows:
         return [one for one in self.paired if one.budget == "primary"]
 
     def with_pooled_properties(self, *, built_in: bool) -> _GateRows:
-        """The rows with each rate property pooled over all data; without `built_in`, over the user's data alone."""
+        """Return the rows with each rate property pooled over all data.
+
+        Without `built_in`, pool only the user's data.
+        """
         found = [
             one for one in self.compared
             if one.budget == "behaviour" and one.metric.kind == "rate" and not declaration_of(one.before).proxy
@@ -438,7 +442,7 @@ class _GateRows:
         return PurposeFigures(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
 
     def with_item_details(self, row: GateRow) -> GateRow:
-        """The row with details from its items: the first flips, what a loss means, how many queries changed."""
+        """Return the row with details from its items: the first flips, what a loss means, how many queries changed."""
         if not (some := self.rows.get(row.name)):
             return row
         worst = max(some, key=lambda one: float(one.old.sum() - one.new.sum()))
@@ -456,9 +460,9 @@ class _GateRows:
 
 @dataclass(frozen=True)
 class _GateSides:
-    """Both sides of a gate; `whole` has each side before anything was left out.
+    """Both models of a gate; `whole` has each side before anything was left out.
 
-    `both` are the cases that both sides have, `held_out` the baseline's held-out items, which show what it sees.
+    `both` are the cases that both models have. `held_out` has the baseline's held-out items, which show what it sees.
     """
 
     whole: tuple[Baseline, ModelScores]
@@ -481,17 +485,17 @@ class _GateSides:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """The cases with queries without labels."""
+        """The cases of searches without labels."""
         return tuple(name for name in self.both if is_unlabelled_log(self.old.tables[name]))
 
     @property
     def searched(self) -> tuple[LogAnswers, ...]:
-        """Both models' answers to these queries."""
+        """Both models' answers to the queries without labels."""
         return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
 def _pair_sides(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _GateSides:
-    """Pair the baseline's scores with the run's on the same items; BaselineError if the items differ."""
+    """Pair the baseline's scores with the run's on the same items. Raise BaselineError if the items differ."""
     after = run_scores(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
     for name in both:
@@ -504,10 +508,10 @@ def _pair_sides(baseline: Baseline, results: RunFile, items: Columns, model: str
 
 
 def _one_sided_cases(pair: _GateSides, results: RunFile) -> tuple[list[CaseScores], list[str]]:
-    """The new cases that the baseline was not measured on, and the names of other cases that only one side has.
+    """Return the new cases that the baseline was not measured on, and the names of other cases that only one model has.
 
-    Cases of unselected checks are left out. A case is new if the baseline only has searches with labels on its data:
-    it was saved with `-m retrieval`, or by an encheck version that made no contrasts from a search.
+    Cases of unselected checks are left out. A case counts as new if the baseline has only searches with labels on its
+    data: it was saved with `-m retrieval`, or by an encheck version that made no contrasts from a search.
     """
     before, after = pair.whole
     left_out = unselected_cases(before, results)
@@ -525,7 +529,7 @@ def _one_sided_cases(pair: _GateSides, results: RunFile) -> tuple[list[CaseScore
 
 
 def _compare_answers(one: LogAnswers, baseline: str, people: FindJudgements | None, purpose: Purpose) -> UnjudgedSearch:
-    """The changed answers of a search, with the judgements if the number of changes alone does not decide."""
+    """Return the changed answers of a search, with the judgements if the number of changes alone does not decide."""
     margin = purpose.margin
     bars = {} if purpose.name == "change" else {"delta": margin, "least": margin / 2, "alpha": ALPHA / purpose.tried}
     found = count_changed_answers(one.before, one.after, **bars)
@@ -535,7 +539,7 @@ def _compare_answers(one: LogAnswers, baseline: str, people: FindJudgements | No
 
 
 def apply_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
-    """The decision, inconclusive instead of pass if the seed noise is more than the widest delta covers."""
+    """Return the decision. A pass becomes inconclusive if the seed noise exceeds what the widest delta covers."""
     if decision.outcome != "pass" or noise.pooled <= rule.max_seed_noise:
         return decision
     points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.max_seed_noise))
@@ -548,12 +552,15 @@ def apply_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDe
 
 
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
-    """BaselineError if the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
+    """Raise BaselineError if one of candidate and baseline gives vectors and the other gives scores of pairs."""
     refuse_kinds(f"{baseline.folder} is of {baseline.model.label!r}, which", baseline.model.kind, model, kind)
 
 
 def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
-    """BaselineError if one of two models gives vectors and the other pair scores; the message begins with `old`."""
+    """Raise BaselineError if one of two models gives vectors and the other gives scores of pairs.
+
+    The message begins with `old`.
+    """
     if new_kind != old_kind:
         gives = {"vector": "vectors", "pair": "scores of pairs"}
         raise BaselineError(
@@ -563,7 +570,7 @@ def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
 
 
 def refuse_other_search(baseline: Baseline, index: str) -> None:
-    """BaselineError if the baseline's documents were not searched with `index`."""
+    """Raise BaselineError if the baseline's documents were not searched with `index`."""
     then = baseline.summary.settings.search_index
     if then != index and any(any(kept.answers) for kept in baseline.cases.values()):
         raise BaselineError(
@@ -574,7 +581,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
 
 
 def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline, results: RunFile) -> None:
-    """BaselineError if a case of the run has different items from the baseline's."""
+    """Raise BaselineError if a case of the run has different items from the baseline's."""
     if not case.has_same_items(table):
         # at least so many, since a baseline keeps three digits of each source's hash
         absent, extra = case.others(table)
@@ -594,10 +601,12 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
 
 
 def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], settings: RunSettings) -> None:
-    """BaselineError if the edition of a data set differs from the baseline's; `editions` are by data set.
+    """Raise BaselineError if the edition of a data set differs from the baseline's. `editions` maps data sets to
+    editions.
 
-    `settings` are those of the run. The remedy is a command with its data and, if the baseline's model is among its
-    models, with that model's path and --model-arg, since a baseline keeps a model's name alone.
+    `settings` are the run's settings. The message suggests a command with the run's data. If the baseline's model is
+    among the run's models, the command includes its path and --model-arg, because a baseline only records a model's
+    name.
     """
     for data in baseline.summary.data:
         name, then = data.name, data.version
@@ -616,7 +625,7 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], settin
 
 
 def _changed_settings(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
-    """The data, settings and versions that have changed since the baseline was made."""
+    """Return the data, settings and versions that have changed since the baseline was made."""
     then = baseline.summary
     now = select_settings(BaselineSettings, results.run.settings)
     pairs: list[tuple[str, object, object]] = [
@@ -645,10 +654,10 @@ def _changed_settings(baseline: Baseline, results: RunFile, model: str | None) -
 def _decision_notes(
     baseline: Baseline, results: RunFile, model: ModelEntry, new: Sequence[CaseScores], *, is_change: bool
 ) -> Iterator[str]:
-    """Notes on the decision.
+    """Yield notes on the decision.
 
-    They report `new` cases, which a pass does not cover, weights that equal the baseline's, and, if one model was
-    changed, settings that have changed since the baseline was made.
+    They report `new` cases, which a pass does not cover, and weights that equal the baseline's. If one model was
+    changed, they also report settings that have changed since the baseline was made.
     """
     if new:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
@@ -669,10 +678,11 @@ def _decision_notes(
 
 
 def _broken_contracts(results: RunFile, model: str, *, cuts: bool) -> list[str]:
-    """The contracts that the candidate broke: it could not be measured, or a contract check failed.
+    """Return the contracts that the candidate broke because it could not be measured or because a contract check
+    failed.
 
-    Each is given with its cause and its meaning to users of the model. Without `cuts`, cutting long texts is allowed,
-    since another model has its own limit.
+    Each text has the cause and what it means for users of the model. Without `cuts`, a candidate may cut long texts,
+    because another model has its own limit.
     """
     if error := next(m.error for m in results.models if m.label == model):
         return [f"the model cannot encode: {error}"]
@@ -696,10 +706,10 @@ def _model_balanced_score(side: ModelScores, cases: Sequence[str]) -> float | No
 def measure_threshold_shifts(
     baseline: Mapping[str, SavedScores], run: Mapping[str, CaseScores], items: Columns, *, thresholds: Sequence[float]
 ) -> tuple[ThresholdShift, ...]:
-    """The shift of each threshold on each data set with pairs; `items` are the run's items with texts, by case.
+    """Return the shift of each threshold on each data set with pairs. `items` are the run's items with texts, by case.
 
-    The pairs are the labelled pairs of the data, the first answers of a search, or else the distinct pairs of the
-    checks.
+    The pairs are the labelled pairs of the data. If there are none, they are queries with their first answers, or else
+    the distinct pairs of the checks.
     """
     if not thresholds:
         return ()

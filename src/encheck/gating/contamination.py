@@ -41,9 +41,10 @@ MORE_ON_FRESH = "fresh ones gained more than the public probes"
 
 @dataclass(frozen=True)
 class Gain:
-    """The candidate's mean rate over the checks, less the older model's, on one data set.
+    """The candidate's mean rate over the checks minus the older model's, on one data set.
 
-    `replicates` are bootstrap replicates of `value`, shape [replicates]; `clusters` counts clusters with an item.
+    `replicates` are bootstrap replicates of `value`, shape [replicates]. `clusters` counts the clusters that have an
+    item.
     """
 
     value: float
@@ -52,9 +53,10 @@ class Gain:
 
 
 def pair_probe_data(editions: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Pairs of the written probes and each set of fresh ones; `editions` maps a data set to its edition, or "".
+    """Return the pairs of the written probes with each set of fresh ones.
 
-    A user's own file in the schema of the probes has no edition; it is not public, so it makes no pair.
+    `editions` maps a data set to its edition, or "". A user's own file in the probes' schema has no edition. It is not
+    public, so it forms no pair.
 
     >>> pair_probe_data({"mrpc": "", "probes": "3.0.0", "probes-fresh=1": ""})
     [('probes', 'probes-fresh=1')]
@@ -66,9 +68,10 @@ def pair_probe_data(editions: Mapping[str, str]) -> list[tuple[str, str]]:
 def estimate_contaminations(
     older: ModelScores, candidate: ModelScores, editions: Mapping[str, str], *, names: tuple[str, str], seed: int = 0
 ) -> Iterator[Contamination]:
-    """A row for each pair of written and fresh probes that both models were run on; `names` are (older, candidate).
+    """Yield a row for each pair of written and fresh probes on which both models were run.
 
-    Only the gate split of the written probes counts: training may select checkpoints on the dev split.
+    `names` are (older, candidate). Only the gate split of the written probes counts, because training may select
+    checkpoints on the dev split.
     """
     for written, fresh in pair_probe_data(editions):
         found = estimate_contamination(
@@ -81,7 +84,7 @@ def estimate_contaminations(
 def estimate_contamination(
     older: ModelScores, candidate: ModelScores, *, data: tuple[str, str], names: tuple[str, str], seed: int = 0
 ) -> Contamination | None:
-    """The row of two models on `data`, (written, fresh); None if no check has shared items on both.
+    """Return the row of two models on `data`, (written, fresh), or None if they share no items of a check on both sets.
 
     The interval is a bootstrap percentile interval. It resamples clusters (for fresh probes: frames) within each data
     set, jointly for both models and all checks. The two data sets are resampled independently.
@@ -102,7 +105,7 @@ def estimate_contamination(
 
 
 def contamination_text(value: float, low: float, high: float, *, is_small: bool) -> str:
-    """The row in words.
+    """Return the row in words.
 
     >>> contamination_text(0.004, -0.012, 0.02, is_small=False)
     'none seen: +0.4 points [-1.2, +2.0]'
@@ -117,7 +120,7 @@ def contamination_text(value: float, low: float, high: float, *, is_small: bool)
 
 
 def _compare_rates(older: ModelScores, candidate: ModelScores, data: str) -> dict[tuple[str, str], ComparedCase]:
-    """The checks on this data set that gate by a rate, by name and level, on the items that both models scored."""
+    """Return the checks on this data set that gate by a rate, by name and level, over the items of both models."""
     found = {}
     for case, table in older.tables.items():
         if table.data == data and case in candidate.tables:
@@ -143,7 +146,7 @@ def _mean_gain(some: list[ComparedCase], seed: int) -> Gain:
 
 
 def contamination_lines(rows: Iterable[Contamination]) -> Iterator[str]:
-    """The report line of each row, with the two gains behind it."""
+    """Yield the report line of each row, with the two gains behind it."""
     for row in rows:
         gains = ((row.written_gain, row.written), (row.fresh_gain, row.fresh))
         told = ", ".join(f"{round(100 * gain, 1) + 0.0:+.1f} on {data}" for gain, data in gains)

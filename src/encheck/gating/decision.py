@@ -67,14 +67,14 @@ TRIED_COUNTS = 400  # numbers of clusters: each one up to some eighty, then in s
 
 def block_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
            rule: Rule) -> Floats:  # fmt: skip
-    """The probability to block: that the change is shown, at level `alpha`, to be below -block * delta."""
+    """Return the probability that the gate blocks: at level `alpha`, the change is shown to be below -block * delta."""
     with np.errstate(divide="ignore"):
         beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
     return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)
 
 
 def pass_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
-    """The probability to pass: that the lower bound and the estimate both stay above their margins."""
+    """Return the probability that the gate passes: the lower bound and the estimate both stay above their margins."""
     c, d, e = (np.asarray(one, float) for one in (change, delta, error))
     margin = min(rule.row, rule.family)  # an endpoint is a family by itself
     with np.errstate(divide="ignore"):
@@ -85,14 +85,14 @@ def pass_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free
 
 
 def detectable_loss(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
-    """The smallest loss that is blocked with the rule's power, found from `block_probability`."""
+    """Return the smallest loss that the gate blocks with the rule's power, computed from `block_probability`."""
     demand = stats.t_quantile(1 - alpha / 2, free) + stats.t_quantile(rule.power, free)
     result: Floats = rule.block * delta + demand * error
     return result
 
 
 def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> Remedy | None:
-    """The fewest additional clusters, of the present mean size, with which the row gates and decides.
+    """Return the fewest additional clusters, of the present mean size, with which the row gates and decides.
 
     `error` is the row's standard error, `alpha` its level. None if `MAX_CLUSTER_FACTOR` times the clusters are too few.
     """
@@ -116,10 +116,10 @@ BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
 def has_headroom(one: PairedRow, delta: float, rule: Rule = DEFAULT) -> bool:
-    """Whether the baseline is shown to have enough to lose: the lower end of its interval is 2 deltas above chance.
+    """Return whether the baseline is shown to have enough to lose.
 
-    For a rate of unknown chance, 2 deltas above 0. A mean without a chance level always has headroom. Below chance, a
-    figure rises with damage.
+    The lower end of its interval has to be 2 deltas above chance, or above 0 for a rate of unknown chance. A mean
+    without a chance level always has headroom. Below chance, damage raises a figure.
     """
     if one.chance is None and one.kind != "rate":
         return True
@@ -197,12 +197,12 @@ def decide_by_rows(
 
 
 def row_delta(one: PairedRow, rule: Rule) -> float:
-    """The smallest loss of a row that matters, before seed noise widens it."""
+    """Return the smallest loss of a row that matters, before seed noise widens that margin."""
     return one.delta or (rule.rate_delta if one.kind == "rate" else rule.mean_delta)
 
 
 def row_statistics(paired: Sequence[PairedRow], *, rule: Rule, seed_noise: Noise = NO_SEED_NOISE) -> RowStatistics:
-    """The changes of all rows, with standard errors and design effects."""
+    """Return the changes of all rows, with standard errors and design effects."""
     differences = [p.candidate - p.baseline for p in paired]
     sharing = tuple(cached_sharing(p.things) for p in paired)
     errors = [s.estimate_errors(d, strata=p.strata) for s, d, p in zip(sharing, differences, paired, strict=True)]
@@ -255,7 +255,7 @@ class RowTests:
     def of(
         cls, paired: Sequence[PairedRow], f: RowStatistics, *, has_figure: NDArray[np.bool_], rule: Rule
     ) -> RowTests:
-        """The tests of these rows. A row without a finite figure does not count as the same."""
+        """Return the tests of these rows. A row without a finite figure does not count as the same."""
         budgets = np.array([one.budget for one in paired], str)
         least = np.array([rule.required_sizes(one.budget) for one in paired], float).reshape(-1, 2)
         enough = (f.n >= least[:, 0]) & (f.clusters >= least[:, 1])
@@ -302,7 +302,7 @@ class RowTests:
 
 
 def assess_rows(paired: Sequence[PairedRow], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
-    """The outcome of each row, and of each part, with its reason."""
+    """Return the outcome of each row, and of each part, with its reason."""
     silent = []  # why a change is not a number or has no interval; "" if it has one
     for one, why in zip(paired, f.withheld, strict=True):
         sides = {"the baseline": one.baseline, "the candidate": one.candidate}
@@ -319,7 +319,7 @@ def assess_rows(paired: Sequence[PairedRow], f: RowStatistics, *, rule: Rule) ->
 def _assess_row(
     one: PairedRow, i: int, f: RowStatistics, w: RowTests, is_good: bool, silent: str, rule: Rule
 ) -> GateRow:
-    """The row at this place."""
+    """Return the row at this position with its outcome."""
     gates = bool(w.gates[i])
     blocks = bool(w.tested[i]) and w.adjusted[i] <= w.alpha[i] and f.change[i] <= -rule.least_loss * f.delta[i]
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
@@ -368,7 +368,7 @@ def _loss_p_values(f: RowStatistics, rule: Rule) -> Floats:
 
 
 def change_bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
-    """The ends of the two-sided intervals at this level: Tango's for rates, Student's t for means."""
+    """Return the ends of the two-sided intervals at this level: Tango's for rates, Student's t for means."""
     reach = stats.t_quantile((1 + level) / 2, f.free)
     wide = reach * np.sqrt(f.design)
     low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
@@ -377,7 +377,7 @@ def change_bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
 
 
 def _add_reason(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
-    """The row with the reason for its outcome and, if it is open, the number of items that would decide."""
+    """Return the row with the reason for its outcome and, if it is open, the number of items that would decide."""
     is_primary = row.budget == "primary"
     if row.part_of:
         why = _certain_loss_text(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
@@ -417,7 +417,7 @@ def _add_reason(row: GateRow, rule: Rule, level: float, seen: float, free: float
 
 
 def _change_text(row: GateRow) -> str:
-    """The change with its 95% interval; for a primary endpoint also both figures, as the report prints them."""
+    """Return the change with its 95% interval; for a primary endpoint also both figures, as the report prints them."""
     if row.kind == "rate":
         change, low, high = (100 * one for one in (row.change, row.low, row.high))
         points = f"{change:+.1f} points [{low:+.1f}, {high:+.1f}]"
@@ -439,7 +439,7 @@ def _loss_text(row: GateRow, amount: float) -> str:
 
 
 def _assess_families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[FamilyRow]:
-    """The families with evidence, each with its pooled change and whether its bound holds."""
+    """Return the families with evidence, each with its pooled change and whether its bound holds."""
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
     found = []
     for name in names:
@@ -459,7 +459,7 @@ def _assess_families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -
 
 
 def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]:
-    """The standard error of the mean change of these rows in deltas, and its degrees of freedom.
+    """Return the standard error of the mean change of these rows in deltas, and its degrees of freedom.
 
     Items of different rows can share things, which adds to the error.
     """
@@ -470,7 +470,10 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
 
 
 def _error_beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, rule: Rule) -> float:
-    """The part of a row's error that its items do not show: calibration error, or the error if no item differs."""
+    """Return the part of a row's error that its items do not show: the calibration error.
+
+    If no item differs, return the error that the interval implies.
+    """
     shown = float(np.sqrt(max(float(sharing.quadratic_form(scores[:, None])[0]), 0.0)))
     if row.kind == "rate" and not shown and row.change > row.low:
         return float((row.change - row.low) / stats.t_quantile((1 + rule.level) / 2, free))

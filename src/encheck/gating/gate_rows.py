@@ -57,7 +57,7 @@ class RowPart:
 
 
 def group_into_rows(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
-    """The cases by gate row: those of one capability and data set whose figures are of one kind.
+    """Return the cases by gate row: those of one capability and data set whose figures are of one kind.
 
     A row with one property at one level is named after them. Cases that the baseline does not see are left out if it
     sees others of the row.
@@ -66,7 +66,7 @@ def group_into_rows(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCas
 
 
 def _group_all_cases(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
-    """All cases by gate row; the row's name includes the kind of figure if the capability has several kinds."""
+    """Return all cases by gate row; the row's name includes the kind of figure if the capability has several kinds."""
     grouped: dict[tuple[GateRowId, str], list[ComparedCase]] = {}
     for one in found:
         grouped.setdefault((_pooled_row_id(one), one.kind), []).append(one)
@@ -76,12 +76,12 @@ def _group_all_cases(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCa
 
 
 def _select_seen(some: Sequence[ComparedCase]) -> list[ComparedCase]:
-    """Return the cases whose property, at its level, the baseline is shown to tell better than by guessing."""
+    """Return the cases for which the baseline is shown to beat guessing on their property and level."""
     return [one for cases in _group_by_property(some).values() if not why_unseen(cases) for one in cases]
 
 
 def _group_by_property(some: Sequence[ComparedCase]) -> dict[GateRowId, list[ComparedCase]]:
-    """The cases of each property at each level."""
+    """Return the cases of each property at each level."""
     grouped: dict[GateRowId, list[ComparedCase]] = {}
     for one in some:
         grouped.setdefault(one.before.gate_row, []).append(one)
@@ -97,13 +97,13 @@ def _pooled_row_id(one: ComparedCase) -> GateRowId:
 
 
 def _row_id(some: Sequence[ComparedCase]) -> GateRowId:
-    """The property, data and level if all cases share them, else the capability and data."""
+    """Return the property, data and level if all cases share them, else the capability and data."""
     own = {one.before.gate_row for one in some}
     return own.pop() if len(own) == 1 else _pooled_row_id(some[0])
 
 
 def _drop_repeated_items(some: Sequence[ComparedCase]) -> list[ComparedCase]:
-    """Return the cases, without items that a crossed group of the same row already contains as a side."""
+    """Return the cases without the items that a crossed group of the same row already contains."""
     sides = {text for one in some if one.sides is not None for text in one.before.texts}
     if not sides:
         return list(some)
@@ -115,10 +115,10 @@ def _drop_repeated_items(some: Sequence[ComparedCase]) -> list[ComparedCase]:
 
 
 def split_rows(found: Sequence[ComparedCase]) -> dict[str, RowPart]:
-    """The parts of rows by name: properties, levels and surface directions, where a row has several.
+    """Return the parts of each row by name, for rows with several properties, levels or surface directions.
 
-    A property at a level is named like a row of its own. Properties that the baseline does not see are included;
-    directions cover only what it sees. Queries with labels have no parts.
+    A property at a level is named like a row of its own. Properties that the baseline does not see are included.
+    Directions cover only properties that the baseline sees. Queries with labels have no parts.
     """
     made: dict[str, RowPart] = {}
     for name, some in _group_all_cases(found).items():
@@ -134,7 +134,7 @@ def split_rows(found: Sequence[ComparedCase]) -> dict[str, RowPart]:
 
 
 def pool_rows(found: Sequence[ComparedCase], slices: Mapping[str, list[ComparedCase]] | None = None) -> list[PairedRow]:
-    """One `Paired` per row, primary endpoints first and their `slices` last, then one per part."""
+    """Return a `PairedRow` per row and then one per part: primary endpoints first, `slices` last among the rows."""
     codes = number_names([names for one in found for names in one.before.shared_units])
     pools = random_pair_cases(found)
     whole = [(name, some, "") for name, some in (*group_into_rows(found).items(), *(slices or {}).items())]
@@ -146,9 +146,10 @@ def pool_rows(found: Sequence[ComparedCase], slices: Mapping[str, list[ComparedC
 
 
 def pool_by_property(found: Sequence[ComparedCase]) -> list[PairedRow]:
-    """One `Paired` per property, over all its checks and levels, for training loops. Gates use `pool_rows` instead.
+    """Return a `PairedRow` per property, over all its checks and levels. Training loops use this; gates use
+    `pool_rows`.
 
-    A property with several kinds of figures has one `Paired` for each, named `property_metric`.
+    A property with several kinds of figures has one `PairedRow` for each kind, named `property_metric`.
     """
     grouped: dict[tuple[str, str], list[ComparedCase]] = {}
     for one in found:
@@ -189,11 +190,11 @@ def _pool_cases(name: str, some: Sequence[ComparedCase], codes: Mapping[str, int
 
 
 def calibration_error(some: Sequence[ComparedCase], pool: ComparedCase | None = None) -> float:
-    """The standard error that the finite pool of random pairs adds to the change of these cases (delta method).
+    """Return the standard error that the finite pool of random pairs adds to the change of these cases (delta method).
 
-    Both models score the same pairs. If the case with these scores is given (`pool`), the error is that of the paired
-    difference, clustered. Otherwise both models' errors are added as if independent, which overstates the error of
-    models that agree on which pairs are nearer.
+    Both models score the same random pairs. With `pool`, the case that has these scores, the error is the clustered
+    error of the paired difference. Without `pool`, the errors of both models are added as if they were independent.
+    This overstates the error if the models agree on which pairs are nearer.
     """
     share = np.array([len(one.old) for one in some]) / sum(len(one.old) for one in some)
     old, new = share @ np.array([one.reference_slopes for one in some])
@@ -211,7 +212,7 @@ def calibration_error(some: Sequence[ComparedCase], pool: ComparedCase | None = 
 
 @dataclass(frozen=True)
 class TestedItems:
-    """Both models on the tested items, by case, and the baseline on the held-out items that show what it sees."""
+    """The tested items under both models, by case, and the held-out items, which show what the baseline sees."""
 
     old: Mapping[str, CaseScores]
     new: Mapping[str, CaseScores]
@@ -221,7 +222,10 @@ class TestedItems:
 def divide_items(
     old: Mapping[str, CaseScores], new: Mapping[str, CaseScores], scales: Mapping[str, Scale]
 ) -> TestedItems:
-    """Divide the items into tested and held-out ones. Both models have the same order; `scales` are the baseline's."""
+    """Divide the items into tested and held-out ones.
+
+    `old` and `new` have the items in the same order. `scales` are the baseline's calibrations.
+    """
     tested = {name: table.select_split(GATE_SPLIT) for name, table in old.items()}
     held_out = {name: table.select_split(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
     whole = {name for name, table in held_out.items() if not table.items or len(table.items) == len(old[name].items)}
@@ -252,7 +256,7 @@ def divide_items(
 
 
 def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]:
-    """The behaviour cases whose figure has a chance level."""
+    """Return the behaviour cases whose figure has a chance level."""
     return {
         name: table for name, table in tables.items()
         if (metric := gating_metric(table)[0]) and metric.values and not table.answers
@@ -261,13 +265,16 @@ def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]
 
 
 def why_unseen(some: Sequence[ComparedCase]) -> str:
-    """Why the baseline is not shown to see these cases together; "" if it is, or if no items are held out."""
+    """Return the reason if these cases together do not show that the baseline beats guessing, else "".
+
+    The reason is also "" if no items are held out.
+    """
     held_out_cases = [one.held_out for one in some if one.held_out is not None]
     return why_not_above_chance(held_out_cases) if held_out_cases else ""
 
 
 def why_not_above_chance(held_out_cases: Sequence[ComparedCase]) -> str:
-    """Why the baseline's own figures are not shown to be above chance by two deltas; "" if they are."""
+    """Return the reason if the baseline's figures are not shown to exceed chance by two deltas, else ""."""
     values = np.concatenate([one.old for one in held_out_cases]) if held_out_cases else np.zeros(0)
     chance = sum(float(one.chance or 0) * len(one.old) for one in held_out_cases) / max(len(values), 1)
     is_rate = all(one.metric.kind == "rate" for one in held_out_cases)
@@ -311,7 +318,7 @@ class QuerySlice:
 def choose_slices(
     rows: Mapping[str, Sequence[ComparedCase]], rule: Rule
 ) -> tuple[dict[str, list[ComparedCase]], dict[str, str]]:
-    """The tested slices of each primary endpoint, by gate row, and why others are not tested."""
+    """Return the slices to test for each primary endpoint, by gate row, and why each other slice is not tested."""
     tested: dict[str, list[ComparedCase]] = {}
     left_out: dict[str, str] = {}
     for name, (one, *others) in rows.items():
@@ -335,7 +342,10 @@ def choose_slices(
 
 
 def _list_slices(one: ComparedCase) -> list[QuerySlice]:
-    """The slices with some but not all queries, most clusters first; one slice per set of queries, first by name."""
+    """Return the slices that contain some but not all queries, those with the most clusters first.
+
+    If two slices have the same queries, return only the first by name.
+    """
     at: dict[tuple[str, str], list[int]] = {}
     for i, text in enumerate(one.after.slices):
         try:
@@ -354,7 +364,10 @@ def _list_slices(one: ComparedCase) -> list[QuerySlice]:
 
 @dataclass(frozen=True)
 class LostQuery:
-    """A query that scores lower than before; `before` and `now` are rows of the first answers, None if unknown."""
+    """A query on which the candidate scores lower than the baseline.
+
+    `before` and `now` are the row numbers of the first answers, None if unknown.
+    """
 
     item: str
     case: str
@@ -364,7 +377,8 @@ class LostQuery:
 
 @dataclass(frozen=True)
 class LostItem:
-    """An item that scores lower than before: its id, the hash of its texts, and (near, far) scores of both models.
+    """An item on which the candidate scores lower: its id, the hash of its texts, and the (near, far) scores of both
+    models.
 
     The far score is NaN if the item has only one score.
     """
@@ -377,9 +391,9 @@ class LostItem:
 
 
 def worst_lost_items(rows: Mapping[str, Sequence[ComparedCase]]) -> dict[str, tuple[LostItem, ...]]:
-    """The items of each row that lost most, from different clusters if possible; not for searches with answers.
+    """Return the items of each row that lost most, from different clusters if possible. Skip searches with answers.
 
-    Ties are ordered by how much the margin fell.
+    Among items that lost equally, those whose margin fell most come first.
     """
     lost = {}
     for name, every in rows.items():
@@ -403,8 +417,9 @@ def worst_lost_items(rows: Mapping[str, Sequence[ComparedCase]]) -> dict[str, tu
 def worst_lost_queries(
     rows: Mapping[str, Sequence[ComparedCase]], *, changed: Collection[str] = ()
 ) -> dict[str, tuple[LostQuery, ...]]:
-    """The queries of each search row that lost most, from different clusters, those with a changed top result first.
+    """Return the queries of each search row that lost most.
 
+    Queries with a changed top result come first, and queries of different clusters before further ones of a cluster.
     `changed` names the data sets whose documents have changed.
     """
     lost = {}
@@ -425,7 +440,10 @@ def worst_lost_queries(
 
 
 def unjudged_queries(some: Sequence[ComparedCase]) -> tuple[LostQuery, ...]:
-    """The queries whose first answer changed and at least one of the two is unjudged; a judged one is None here."""
+    """Return the queries whose first answer changed and where at least one of the two answers is unjudged.
+
+    In the result, `before` or `now` is None if that answer is judged.
+    """
     found = []
     for one in some:
         for i, item in enumerate(one.after.items):

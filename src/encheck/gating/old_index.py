@@ -1,11 +1,11 @@
-"""Whether queries of the new model can search an index of the old model's vectors, directly or after a linear map.
+"""Check whether the new model's queries can search the old model's vectors, directly or after a linear map.
 
 The new model's queries search the old vectors. Their recall@1 and nDCG@10 are compared, query by query, with a search
 of an index of the new model's own vectors. Without labels, the new model's own first ten answers count as right: the
 first one for recall@1, and all ten, with grades 10 to 1, for nDCG@10.
 
 A map is fitted on four fifths of the texts and evaluated on the queries and documents of the last fifth.
-Near-duplicates are kept in one part, so no map is evaluated on texts that it was fitted on.
+Near-duplicates stay in one part, so no map is evaluated on texts that it was fitted on.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class LinearMap:
     texts: int = 0
 
     def __call__(self, vectors: Vectors) -> Vectors:
-        """The vectors in the old model's space, fp32."""
+        """Return the vectors in the old model's space, fp32."""
         moved: Vectors = (to_float64(vectors, unit=self.unit) @ self.matrix + self.offset).astype(np.float32)
         return moved
 
@@ -73,10 +73,11 @@ class LinearMap:
 
 
 def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap | None:
-    """The map with the least squared error on held-out texts; None for fewer than `MIN_TEXTS` texts.
+    """Return the map with the least squared error on held-out texts, or None for fewer than `MIN_TEXTS` texts.
 
-    `new` [n, d] and `old` [n, e] are vectors of the same distinct texts; `groups` numbers the texts that are held out
-    together. With fewer than three texts per dimension, the map has a low rank: one direction for every three texts.
+    `new` [n, d] and `old` [n, e] are vectors of the same distinct texts. Texts with the same number in `groups` are
+    held out together. With fewer than three texts per dimension, the map has a low rank: one direction for every three
+    texts.
     """
     if len(new) < MIN_TEXTS:
         return None
@@ -94,7 +95,11 @@ def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMa
 
 
 def split_groups(groups: Ints, parts: int) -> Ints:
-    """The part of each text, 0 to `parts` - 1. Groups stay whole; the largest first, each goes to the smallest part."""
+    """Return the part of each text, 0 to `parts` - 1.
+
+    All texts of a group get the same part. Groups are assigned in order of size, the largest first, each to the
+    smallest part.
+    """
     sizes = np.bincount(groups)
     filled, part = np.zeros(parts, np.intp), np.zeros(len(sizes), np.intp)
     for group in np.argsort(-sizes, kind="stable"):
@@ -105,14 +110,14 @@ def split_groups(groups: Ints, parts: int) -> Ints:
 
 
 def to_float64(vectors: Vectors, *, unit: bool) -> Floats:
-    """The vectors in fp64, normalised to length 1 with `unit`; zero vectors stay zero."""
+    """Return the vectors in fp64, normalised to length 1 with `unit`; zero vectors stay zero."""
     wide = vectors.astype(np.float64)
     return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-60) if unit else wide
 
 
 @dataclass(frozen=True)
 class _NormalEquations:
-    """The normal equations of some texts, from which every map follows."""
+    """The normal equations of some texts. Every map is computed from them."""
 
     count: int
     mean_x: Floats
@@ -132,7 +137,7 @@ class _NormalEquations:
     def maps(
         self, kinds: tuple[MapKind, ...], *, only: MapChoice | None = None
     ) -> Iterator[tuple[MapChoice, LinearMap]]:
-        """(choice, map) for each choice of these kinds; with `only`, for that choice alone."""
+        """Yield (choice, map) for each choice of these kinds; with `only`, for that choice alone."""
         from scipy.linalg import svd
 
         if "orthogonal" in kinds:
@@ -172,7 +177,7 @@ IN_NO_MAP = -1
 
 @dataclass(frozen=True)
 class IndexFaults:
-    """What is wrong with a stored index, in a sentence, and the numbers of the faulty rows."""
+    """The faults of a stored index in a sentence, and the numbers of the faulty rows."""
 
     says: str
     rows: tuple[Count, ...]
@@ -180,10 +185,10 @@ class IndexFaults:
 
 @dataclass(frozen=True)
 class IndexSearch:
-    """A search of an index: the texts of `documents` [m], in the order of ties, and of `queries` [n].
+    """A search of an index: the texts of `documents` [m], in the order that breaks ties, and of `queries` [n].
 
-    `grades` has the right documents of each query by row, empty if it is unjudged. `own` is the row of the document
-    that equals the query; its search skips that row.
+    `grades` has the right documents of each query by row, empty if the query is unjudged. `own` has the row of the
+    document that equals the query; the query's search skips that row.
     """
 
     documents: tuple[str, ...]
@@ -194,7 +199,7 @@ class IndexSearch:
 
     @classmethod
     def of(cls, collection: Collection, *, seed: int) -> Self:
-        """The search of a collection: its documents with their queries, if any."""
+        """Return the search of a collection: its documents with their queries, if any."""
         searched, queries = collection.searchable_documents, collection.queries
         row = {name: i for i, name in enumerate(searched.ids)}
         return cls(
@@ -211,14 +216,14 @@ class IndexSearch:
         return any(self.grades)
 
     def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
-        """The rows of the first ten documents of each query by exact search, without the query's own document."""
+        """Return the rows of the first ten documents of each query by exact search, without the query's own."""
         every = search_exactly(queries, documents, similarity=similarity, count=count_including_own(TOP, self.own))
         return [tuple(rows.tolist()) for rows, _ in drop_own_documents(every, self.own, count=TOP)]
 
 
 @dataclass(frozen=True)
 class IndexVectors:
-    """A model's vectors of the documents [m, d] and of the queries [n, d], or None without vectors of queries."""
+    """A model's vectors of the documents [m, d] and of the queries [n, d], which are None if unavailable."""
 
     documents: Vectors
     queries: Vectors | None
@@ -239,7 +244,7 @@ class OldIndexFigure:
 
     @property
     def says(self) -> str:
-        """In words.
+        """The figure in words.
 
         >>> OldIndexFigure("recall@1", 0.557, 0.486, Figure(-0.071, -0.09, -0.052)).says
         'recall@1 48.6% instead of 55.7% (-7.1 points [-9.0, -5.2])'
@@ -267,12 +272,13 @@ class OldIndexFigures:
 
 @dataclass(frozen=True)
 class OldIndex:
-    """Whether an index of the old model's vectors of the user's documents can be kept.
+    """The result of checking whether an index of the old model's vectors can be kept.
 
-    `faults` are faults that the index has already. `direct` has the figures of new queries on it, and `mixed` on
-    an index in which half of the documents have new vectors, as after gradual updates; both are None if dimensions
-    differ, vectors stay valid, or there are no queries. `mapped` has the figures on the old index after a linear map.
-    `adapter` is that map, fitted on all texts; None if a loss of `DELTA` is not ruled out, or if no map is needed.
+    `faults` are faults that the index already had. `direct` has the figures of new queries on the index. `mixed` has
+    their figures on an index in which half of the documents have new vectors, as after gradual updates. Both are None
+    if dimensions differ, vectors stay valid, or there are no queries. `mapped` has the figures on the old index after a
+    linear map. `adapter` is that map, fitted on all texts; it is None if a loss of `DELTA` is not ruled out, or if no
+    map is needed.
     """
 
     documents: int
@@ -285,16 +291,17 @@ class OldIndex:
 
 
 def faulty_old_index(faults: IndexFaults, documents: int) -> OldIndex:
-    """The result for an index with faults, which is not compared further."""
+    """Return the result for an index with faults, which is not compared further."""
     why = "not every vector comes from the same model and from its own text"
     return OldIndex(documents, Reindex(True, "yes", why), faults)
 
 
 def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
-    """Whether the old index can be kept; `vectors` compares the vectors of all documents.
+    """Return whether the old index can be kept. `vectors` is the comparison of the vectors of all documents.
 
-    If vectors changed, the index stays if new queries lose nothing on it or on a mixed one. No offer is made for an
-    index of fewer than `MIN_DOCUMENTS` documents, or if documents are now cut at a different length.
+    If vectors changed, the index can be kept if new queries lose nothing on it and on a mixed index. The answer stays
+    that of `vectors` if the index has fewer than `MIN_DOCUMENTS` documents, or if documents are now cut at a different
+    length.
     """
     found = OldIndex(len(search.documents), vectors)
     is_open = vectors.needed and not vectors.longer and new.queries is not None and len(search.documents)
@@ -329,9 +336,9 @@ def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, v
 def _compare_searches(
     own: Rows, rows: Rows, search: IndexSearch, texts: _MapTexts | None = None
 ) -> OldIndexFigures | None:
-    """The figures of the queries that have a right document, paired by query; None if there are none.
+    """Return the figures of the queries that have a right document, paired by query, or None if there are none.
 
-    With `texts`, only documents count that the query's map was not fitted on.
+    With `texts`, only documents that the query's map was not fitted on count.
     """
     grades: Sequence[Mapping[int, int]] = search.grades
     if not search.is_judged:
@@ -377,8 +384,8 @@ def _ranked_answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Ans
 class _MapTexts:
     """The texts that maps are fitted on: the documents at rows `places`, then the queries.
 
-    `groups` numbers texts that stay together, `part` the part of each text. `firsts` has the row of the document that
-    each query should find first, or `IN_NO_MAP`.
+    Texts with the same number in `groups` stay together. `part` has the part of each text. `firsts` has the row of the
+    document that each query should find first, or `IN_NO_MAP`.
     """
 
     places: Ints
@@ -389,7 +396,10 @@ class _MapTexts:
 
     @classmethod
     def of(cls, old: IndexVectors, search: IndexSearch, own: Rows) -> Self:
-        """The documents and, if the old model has them, the queries, each grouped with what it should find."""
+        """Return the documents and, if the old model has them, the queries.
+
+        Each query is grouped with the documents that it should find.
+        """
         every = [*search.documents, *(search.queries if old.queries is not None else ())]
         distinct = sorted(
             {text: place for place, text in enumerate(every)}.items(), key=lambda one: content_hash(one[0])
@@ -404,9 +414,10 @@ class _MapTexts:
 
     @property
     def parts(self) -> tuple[Ints, Ints]:
-        """The part of each query and of each document; `IN_NO_MAP` for a document in no map, which counts for all.
+        """The part of each query and of each document; `IN_NO_MAP` for a document that no map is fitted on.
 
-        A query in no map could have any part; it gets that of the first document that it should find.
+        Such a document counts in every part. A query that no map is fitted on gets the part of the first document that
+        it should find.
         """
         part = np.full(self.documents + len(self.firsts), IN_NO_MAP, np.intp)
         part[self.places] = self.part
@@ -416,7 +427,7 @@ class _MapTexts:
         return np.where(of_query == IN_NO_MAP, anywhere, of_query), of_document
 
     def vectors_of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
-        """The vectors of the texts, new and old; shape [n, d] each."""
+        """Return the vectors of the texts, new and old; shape [n, d] each."""
         if old.queries is None or new.queries is None:
             return new.documents[self.places], old.documents[self.places]
         return (
@@ -426,9 +437,9 @@ class _MapTexts:
 
 
 def _join_queries(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, documents: int) -> Ints:
-    """The groups, with each query joined to the documents that it should find, so that one part has them all.
+    """Return the groups after joining each query with the documents that it should find, so that all get the same part.
 
-    The groups stay unchanged if that would make one larger than a part.
+    Return the groups unchanged if a joined group would be larger than a part.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -446,7 +457,7 @@ def _join_queries(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *
 
 
 def _map_held_out_queries(old: IndexVectors, new: IndexVectors, texts: _MapTexts) -> Vectors | None:
-    """The new queries after maps that were not fitted on their part; None if there are too few texts for a map."""
+    """Return the new queries, each mapped by a map that was not fitted on its part; None if the texts are too few."""
     assert new.queries is not None
     (x, y), (of_query, _) = texts.vectors_of_both(old, new), texts.parts
     queries = np.zeros((len(new.queries), y.shape[1]), np.float32)

@@ -51,24 +51,24 @@ GRADED = "sts"  # the property whose pairs are compared together
 
 
 def declaration_of(table: CaseScores) -> Declaration:
-    """The declaration of the table's check."""
+    """Return the declaration of the table's check."""
     return table.declared or Declaration(property=table.property)
 
 
 def is_used_by_gate(declared: Declaration) -> bool:
-    """Whether a gate uses the check's result: a figure, a contract, the answers of a search, or graded pairs."""
+    """Return whether a gate uses the check's result: a figure, a contract, search answers, or graded pairs."""
     return not declared.reported or declared.family in (CONTRACT, SEARCH) or declared.property == GRADED
 
 
 def can_be_protected(declared: Declaration) -> bool:
-    """Whether `--protect` can name the check: it gates by a rate, and is neither a search nor a contract."""
+    """Return whether `--protect` accepts the check: it gates by a rate, and is neither a search nor a contract."""
     if declared.reported or declared.proxy or declared.primary or declared.family == CONTRACT:
         return False
     return not declared.gates or find_metric(declared.gates).kind == "rate"
 
 
 def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
-    """The metric that a case gates by, or None and the reason why the case is only reported.
+    """Return the metric that a case gates by, or None and the reason why the case is only reported.
 
     A check that declares no metric gates by the default metric of its kind of items.
     """
@@ -83,7 +83,10 @@ def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
 
 
 def itemwise_metric(table: CaseScores) -> Metric[...] | None:
-    """The metric that a comparison shows item by item: the gating one, else the check's own; None for a set metric."""
+    """Return the metric that a comparison shows item by item: the gating metric, or else the check's own.
+
+    Return None if that metric is unknown or has no value per item.
+    """
     declared = declaration_of(table)
     try:
         names = [name for name in (declared.gates, declared.metric) if name]
@@ -94,7 +97,7 @@ def itemwise_metric(table: CaseScores) -> Metric[...] | None:
 
 
 def chance_level(table: CaseScores, metric: Metric[...]) -> float | None:
-    """The chance level: the check's own if it is judged by this metric, else the metric's."""
+    """Return the check's own chance level if the check is judged by this metric, else the metric's."""
     declared = declaration_of(table)
     is_own = declared.metric and declared.metric in (metric.name, metric.calibrated.name)
     return declared.chance if is_own and declared.chance is not None else metric.chance
@@ -119,7 +122,7 @@ CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
 
 
 def primary_metric(table: CaseScores, wanted: str | None = None) -> Metric[...] | None:
-    """The metric by which the gate tests these queries; None if they are not a search with labels.
+    """Return the metric by which the gate tests these queries, or None if they are not a search with labels.
 
     `wanted` is one of `ENDPOINTS`.
     """
@@ -131,9 +134,10 @@ def primary_metric(table: CaseScores, wanted: str | None = None) -> Metric[...] 
 
 
 def graded_endpoint(before: CaseScores, after: CaseScores) -> PairedRow:
-    """Spearman's correlation with people's scores, before and after: the same pairs, in the same order.
+    """Return the endpoint of graded pairs: Spearman's correlation with human scores, before and after.
 
-    If a pair's scores agree within the noise of batch sizes, both models get the same score.
+    Both tables have the same pairs in the same order. If the two scores of a pair differ only by the noise of batch
+    sizes, both models get the same score.
     """
     near = np.where(np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE), before.near, after.near)
     old, new = (spearman.item_values(table, NO_CALIBRATION) for table in (before, replace(after, near=near)))
@@ -145,7 +149,10 @@ def graded_endpoint(before: CaseScores, after: CaseScores) -> PairedRow:
 
 
 def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:
-    """The other rank metrics of the same queries, over queries with a value; metrics with few values are left out."""
+    """Return the other rank metrics of the same queries, each over the queries for which it is defined.
+
+    A metric that is defined for too few queries is left out.
+    """
     found = []
     for metric in (*ENDPOINTS.values(), hard_negative_accuracy):
         if metric.name == endpoint.name:
@@ -167,13 +174,14 @@ def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[..
 
 @dataclass(frozen=True)
 class ComparedCase:
-    """One case under both models, with the value of its gating metric for each entry.
+    """A case under both models, with the value of its gating metric for each entry.
 
     `before` and `after` have one row per value of `old` and `new`; a chain has the row of its first member. `chance` is
     the chance level, None if unknown. `budget` is the part of the gate's alpha that tests the case. If entries are
-    chains, `moved` has the member of each whose margin fell most. For crossed groups, `sides` has the surface direction
-    of each entry, 1 or 2. `held_out` has the baseline's figures on held-out items, which show whether the baseline does
-    better than guessing; None without held-out items. `is_unchanged`: all scores agree within the noise tolerance.
+    chains, `moved` has the member of each chain whose margin fell most. For crossed groups, `sides` has the surface
+    direction of each entry, 1 or 2. `held_out` has the baseline's figures on held-out items, which show whether the
+    baseline beats guessing; it is None without held-out items. `is_unchanged` is true if all scores agree within the
+    noise tolerance.
     """
 
     before: CaseScores
@@ -190,7 +198,7 @@ class ComparedCase:
     held_out: ComparedCase | None = None
 
     def of(self, positions: NDArray[np.intp]) -> ComparedCase:
-        """A selection of the entries."""
+        """Return the case with only the entries at these positions."""
         moved = self.moved and (self.moved[0].select(positions), self.moved[1].select(positions))
         sides = None if self.sides is None else self.sides[positions]
         return replace(
@@ -199,13 +207,13 @@ class ComparedCase:
         )  # fmt: skip
 
     def in_direction(self, side: int) -> ComparedCase:
-        """The entries of one surface direction of crossed groups, held-out items included."""
+        """Return the entries of one surface direction of crossed groups, held-out items included."""
         assert self.sides is not None
         found = self.of(np.flatnonzero(self.sides == side))
         return replace(found, held_out=self.held_out.in_direction(side)) if self.held_out else found
 
     def flipped_items(self, sign: int) -> list[str]:
-        """Ids of the items that changed from won to lost (-1) or from lost to won (1)."""
+        """Return the ids of the items that changed from won to lost (`sign` -1) or from lost to won (1)."""
         moved = np.flatnonzero(np.sign(self.new - self.old) == sign)
         return [self.before.items[i] for i in moved] if self.metric.kind == "rate" else []
 
@@ -218,8 +226,9 @@ class ComparedCase:
     def reference_slopes(self) -> tuple[float, float]:
         """The derivative of the mean by the reference under each model, in units of its scale; 0 if nothing changed.
 
-        A calibrated mean similarity is (m - reference) / (identity - reference), with the reference in numerator and
-        denominator. The gap of two classes and the effect of word order have it in the denominator alone.
+        A calibrated mean similarity is (m - reference) / (identity - reference), so the reference is in the numerator
+        and the denominator. The gap of two classes and the effect of word order have the reference in the denominator
+        alone.
         """
         if self.is_unchanged or self.metric.references is None:
             return 0.0, 0.0
@@ -230,10 +239,10 @@ class ComparedCase:
 def compare_case(
     before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale], *, primary: str | None = None
 ) -> ComparedCase | None:
-    """The gating metric of a case under both models, on the same items; None if the case is reported only.
+    """Return the gating metric of a case under both models on the same items, or None if the case is only reported.
 
-    An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with
-    labels; None chooses it by the labels.
+    An item counts as unchanged if its scores agree within the noise tolerance. `primary` names the endpoint of a search
+    with labels. If it is None, the labels determine the endpoint.
     """
     endpoint = primary_metric(before, primary)
     metric = endpoint or gating_metric(before)[0]
@@ -261,7 +270,7 @@ def compare_case(
 
 
 def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, CaseScores]:
-    """Both tables on their common items (same id, texts and human score), in the order of the first."""
+    """Return both tables on their common items (same id, texts and human score), in the order of the first."""
     mine, theirs = (
         list(zip(one.items, one.texts, one.gold or [None] * len(one.items), strict=True)) for one in (first, other)
     )
@@ -272,7 +281,10 @@ def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, Case
 
 
 def unchanged_items(before: CaseScores, after: CaseScores) -> NDArray[np.bool_]:
-    """Which items have scores (searches: ranks) that agree within the noise of batch sizes and threads; shape [n]."""
+    """Return which items are unchanged: their scores agree within the noise of batch sizes and threads; shape [n].
+
+    Items of searches are compared by rank.
+    """
     if before.answers and after.answers:
         both = ([Answers.parse(text).without_first_rows for text in table.answers] for table in (before, after))
         return np.array([old == new for old, new in zip(*both, strict=True)], bool)
@@ -289,7 +301,7 @@ class ModelScores:
     scales: Mapping[str, Scale]
 
     def select_split(self, split: str = GATE_SPLIT) -> ModelScores:
-        """The scores on one split, for data that have dev and gate splits."""
+        """Return the scores on one split, for data that have dev and gate splits."""
         return ModelScores({name: table.select_split(split) for name, table in self.tables.items()}, self.scales)
 
 
@@ -300,9 +312,10 @@ def compare_cases(
     primary: str | None = None,
     held_out: Mapping[str, CaseScores] = MappingProxyType({}),
 ) -> tuple[list[ComparedCase], dict[str, str]]:
-    """The gating figures of every case that both sides have, and why the others are reported only.
+    """Return the gating figures of every case that both models have, and the reason why each other case is only
+    reported.
 
-    `held_out` has the held-out items by case, which show what the baseline sees; without them, every case is compared.
+    `held_out` has the held-out items by case, which show what the baseline sees. Without it, every case is compared.
     """
     compared, reported = [], {}
     for name, table in before.tables.items():
@@ -320,7 +333,7 @@ def compare_cases(
 
 
 def baseline_figures(held_out: CaseScores, scales: Mapping[str, Scale]) -> ComparedCase:
-    """The baseline's own figures on these items."""
+    """Return the baseline's own figures on these items."""
     scale = scales.get(held_out.data, Scale(0.0))
     found = compare_case(held_out, held_out, (scale, scale))
     assert found is not None

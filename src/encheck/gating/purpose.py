@@ -1,15 +1,15 @@
 """The purpose of a candidate: a changed version of the same model, or another model for search, pairs or similarity.
 
-*change* is decided row by row (`decision.decide`): no behaviour may be lost. For the other purposes a few components
-decide, each by one rule on d = NEW - OLD, its two-sided 95% interval [l, u], and a margin m:
+*change* is decided row by row (`decision.decide_by_rows`): no behaviour may be lost. For the other purposes, a few
+components decide, each by one rule on d = NEW - OLD, its two-sided 95% interval [l, u], and a margin m:
 
     yes           l > -m and d > -m / 2
     no            u < 0 at 5% / k for k components, and d <= -m / 2
     cannot tell   otherwise
 
-All components have to be yes, which needs no correction; one no suffices. The command and the data determine the
-components, never the scores. Everything else is reported as a trade-off. If watched behaviours certainly fall by a
-large amount, the decision is left to the user. docs/method/gate.md has the error rates.
+All components have to be "yes", which needs no correction. One "no" suffices for a "no". The command and the data
+determine the components, never the scores. Everything else is reported as a trade-off. If watched behaviours certainly
+fall by a large amount, the decision is left to the user. docs/method/gate.md has the error rates.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 class PairsSide:
     """One model on the labelled pairs: its threshold, and which positives it accepts there (0 or 1, shape [p]).
 
-    Without a threshold that keeps the budget it accepts no pair.
+    If no threshold keeps the budget, the model accepts no pair.
     """
 
     promise: ThresholdPromise
@@ -76,8 +76,8 @@ class PairsEndpoint:
     """Both models on the same pairs. `positives` has the positions of the pairs with `hits`, shape [p].
 
     `answer` is "compare" if the new model has a threshold; the endpoint is then the mean of `differences`. Otherwise
-    `answer` is the gate's answer, whatever the old model does, and `reason` is its reason. `sharing` is that of the
-    positives. `threshold_variance` is what the choice of both thresholds adds to the variance of the mean.
+    `answer` is the gate's answer, regardless of the old model, and `reason` is its reason. `sharing` is the sharing of
+    the positives. `threshold_variance` is the variance that the choice of both thresholds adds to that of the mean.
     """
 
     old: PairsSide
@@ -94,7 +94,7 @@ class PairsEndpoint:
         return self.new.hits - self.old.hits
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """The interval of the mean difference, including the choice of thresholds; -1 to 1 if it is withheld."""
+        """Return the interval of the mean difference, including the choice of thresholds; -1 to 1 if it is withheld."""
         mean, reach = (
             float(self.differences.mean()),
             NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(self.threshold_variance),
@@ -103,9 +103,10 @@ class PairsEndpoint:
         return max(mean - math.hypot(mean - low, reach), -1.0), min(mean + math.hypot(high - mean, reach), 1.0)
 
     def labels_needed(self, margin: float, *, alpha: float, fewest: int) -> str:
-        """The labels needed to decide with a power of 80% if the change is as estimated; at least `fewest` positives.
+        """Return the labels needed to decide with a power of 80% if the change is as estimated.
 
-        Without a threshold, negatives are needed first. With one, the error falls with the root of the labels.
+        The answer names at least `fewest` positives. Without a threshold, negatives are needed first. With a threshold,
+        the error falls with the root of the number of labels.
         """
         promised, positives = self.new.promise, len(self.positives)
         if self.answer != "compare":
@@ -128,7 +129,7 @@ class PairsEndpoint:
 def compare_labelled_pairs(
     old: ArrayLike, new: ArrayLike, *, labels: ArrayLike, things: ArrayLike, budget: float
 ) -> PairsEndpoint:
-    """The labelled pairs that two models accept within a budget of false accepts.
+    """Compare two models by the labelled pairs that each accepts within a budget of false accepts.
 
     Args:
         old: the scores of the model in use; shape [n].
@@ -161,9 +162,10 @@ def compare_labelled_pairs(
 
 
 def _threshold_effects(positives: Floats, negatives: Floats, made: ThresholdPromise) -> Floats:
-    """The effect of each negative on the hit rate through the threshold, times the number of negatives; shape [q].
+    """Return the effect of each negative on the hit rate through the threshold, times the number of negatives.
 
-    The slope is taken between the thresholds for two standard errors more and fewer accepted negatives.
+    The result has shape [q]. The slope is taken between the thresholds for two standard errors more and fewer accepted
+    negatives.
     """
     if made.threshold is None:
         return np.zeros(len(negatives))
@@ -180,7 +182,10 @@ def _threshold_effects(positives: Floats, negatives: Floats, made: ThresholdProm
 
 
 def _can_compare_pairs(new: ThresholdPromise, old: ThresholdPromise) -> tuple[PairsAnswer, str]:
-    """Whether the two models can be compared, and the reason. Tests first whether a threshold is impossible."""
+    """Return "compare" if the two models can be compared, else the gate's answer; and the reason.
+
+    An impossible threshold is tested first.
+    """
     budget = f"{100 * new.budget:g}%"
     if new.outcome == "broken":
         why = (
@@ -230,7 +235,7 @@ FEWEST_ITEMS, FEWEST_CLUSTERS = 20, 16  # the second for 15 degrees of freedom
 
 @dataclass(frozen=True)
 class Purpose:
-    """What the candidate is for, and what the user demands of it.
+    """The purpose of the candidate, and the user's demands.
 
     A loss of `margin` (a share; default: that of `MARGINS`) has to be ruled out. `protect` names the behaviours that
     may not be lost. `accept` names watched behaviours and slices whose loss the user accepts. `tried` is the number of
@@ -246,7 +251,7 @@ class Purpose:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for a value out of range, an option that *change* lacks, or a loss that cannot be accepted."""
+        """Raise UsageError for a value out of range, an option that *change* lacks, or an invalid loss to accept."""
         if self.name not in PURPOSES:
             raise UsageError(unknown_name_message("--for", self.name, PURPOSES))
         if math.isnan(self.margin):
@@ -280,9 +285,9 @@ class Purpose:
 class PurposeFigures:
     """The figures that a gate for another model uses.
 
-    `endpoints` and `pairs` (by data set) decide. `slices` of queries are watched. `if_right` has the endpoints as they
-    would be if every unjudged first document were right. `behaviours` are whole properties by name; some are protected,
-    others watched. `rows` are all other rows, which are only reported.
+    `endpoints` and `pairs` (by data set) decide. `slices` of queries are watched. `if_right` has the values that the
+    endpoints would have if every unjudged first document were right. `behaviours` are whole properties by name; some
+    are protected, others watched. `rows` are all other rows, which are only reported.
     """
 
     endpoints: Sequence[PairedRow]
@@ -303,9 +308,10 @@ def decide_for_purpose(
     moved: Sequence[UnjudgedSearch] = (),
     languages: Mapping[str, int] = MappingProxyType({}),
 ) -> GateDecision:
-    """The decision for this purpose; `languages` counts the user's texts by language.
+    """Return the decision for this purpose; `languages` counts the user's texts by language.
 
-    UsageError if a protected behaviour was not measured, a slice to accept does not exist, or nothing decides.
+    Raise UsageError if a protected behaviour was not measured, a slice to accept does not exist, or no component
+    decides.
     """
     if not contracts and not found.endpoints and not found.pairs and not moved:
         raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
@@ -365,7 +371,10 @@ def decide_for_purpose(
 
 
 def _reopen_if_unjudged_matter(row: GateRow, one: PairedRow, if_right: PairedRow, rule: Rule) -> GateRow:
-    """The row, with unjudged first answers counted as wrong; open if counting them as right changes the outcome."""
+    """Return the row, in which unjudged first answers count as wrong.
+
+    The row becomes open if counting these answers as right changes its outcome.
+    """
     other = replace(if_right, delta=one.delta)
     (best,) = assess_rows([other], row_statistics([other], rule=rule), rule=rule)
     if best.outcome == row.outcome:
@@ -380,7 +389,10 @@ def _reopen_if_unjudged_matter(row: GateRow, one: PairedRow, if_right: PairedRow
 
 
 def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
-    """UsageError if a protected behaviour needs the built-in sentences, but few of the user's texts are English."""
+    """Raise UsageError if a behaviour is protected but few of the user's texts are English.
+
+    Protected behaviours are measured on the built-in English sentences.
+    """
     if purpose.protect and english_share(languages) < ENGLISH:
         raise UsageError(
             f"--protect {purpose.protect[0]} cannot be measured: {summarise_languages(languages)}, and {NO_BUILT_IN}. "
@@ -389,12 +401,12 @@ def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
 
 
 def has_enough_items(one: PairedRow) -> bool:
-    """Whether a component has enough items and clusters to decide; this depends on the data, not on scores."""
+    """Return whether a component has enough items and clusters to decide. This depends on the data, not on scores."""
     return len(one.baseline) >= FEWEST_ITEMS and cached_sharing(one.things).independent >= FEWEST_CLUSTERS
 
 
 def _assess_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
-    """The component of the pairs: the share of positives that each model accepts at its own threshold."""
+    """Return the component for the pairs: the share of positives that each model accepts at its own threshold."""
     before, now = (float(side.hits.mean()) for side in (found.old, found.new))
     low, high = found.interval(1 - (1 - LEVEL) / purpose.tried)
     alpha = (1 - LEVEL) / count / purpose.tried
@@ -433,7 +445,7 @@ def _assess_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int)
 
 
 def _find_watched_losses(purpose: Purpose, found: PurposeFigures, rule: Rule) -> dict[str, str]:
-    """The watched behaviours and slices that certainly fell by `WATCHED_LOSS` or more: how far, by name."""
+    """Return the watched behaviours and slices that certainly fell by `WATCHED_LOSS` or more, with the amounts."""
     watched = {
         name: one for name, one in found.behaviours.items()
         if name in WATCHED and name not in purpose.protect and not one.unseen

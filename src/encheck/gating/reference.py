@@ -47,18 +47,18 @@ RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 
 
 def shipped_baselines(results: RunFile) -> Iterator[Baseline]:
-    """The shipped references that were measured on this run's data: the same edition, complete."""
+    """Yield the shipped references that were measured on this run's data: the same edition, complete."""
     here = {(data.name, data.fingerprint) for data in results.data}
     yield from (read_baseline(_shipped_folder(name)) for name in SHIPPED if here & _shipped_data(name))
 
 
 def load_shipped_baseline(model: str) -> Baseline | None:
-    """The shipped baseline of this model; None if there is none, or for a surface scorer."""
+    """Return the shipped baseline of this model, or None if there is none, or for a surface scorer."""
     return read_baseline(_shipped_folder(model)) if SHIPPED.get(model) == "reference" else None
 
 
 def has_shipped_baseline(data: str, fingerprint: str) -> bool:
-    """Whether a shipped reference was measured on this data."""
+    """Return whether a shipped reference was measured on this data."""
     return any((data, fingerprint) in _shipped_data(name) for name in SHIPPED)
 
 
@@ -72,10 +72,10 @@ def _shipped_folder(name: str) -> Path:
 
 
 def property_differences(rows: Iterable[Result], before: ModelScores, after: ModelScores) -> tuple[Difference, ...]:
-    """How `after` differs from `before` in the figures of these rows, one per property and data set.
+    """Return how `after` differs from `before` in the figures of these rows, one difference per property and data set.
 
-    The verdicts hold at 5% for all properties of a data set together (Holm 1979). Figures that cannot be paired item
-    by item, or that have no better direction, are left out.
+    The verdicts hold at 5% for all properties of a data set together (Holm 1979). Figures that cannot be paired item by
+    item, or that have no better direction, are left out.
     """
     found = [
         one for row in rows if is_higher_better(row.metric or "") and (one := _paired_difference(row, before, after))
@@ -94,7 +94,7 @@ def property_differences(rows: Iterable[Result], before: ModelScores, after: Mod
 
 
 def is_higher_better(figure: str) -> bool:
-    """Whether a higher figure is better. It is not for raw similarities, so their differences mean nothing."""
+    """Return whether a higher figure is better. For raw similarities it is not, so their differences mean nothing."""
     try:
         return find_metric(figure).base not in RISE_WITH_DAMAGE
     except UsageError:
@@ -102,7 +102,7 @@ def is_higher_better(figure: str) -> bool:
 
 
 def _paired_difference(row: Result, before: ModelScores, after: ModelScores) -> Difference | None:
-    """How two models differ in a row's figure, on the items that both scored, with the uncorrected p.
+    """Return how two models differ in a row's figure, on the items that both scored, with the uncorrected p.
 
     None if fewer than two items are shared, or the figure has no values per item.
     """
@@ -136,7 +136,7 @@ def _paired_difference(row: Result, before: ModelScores, after: ModelScores) -> 
 
 
 def _rate_p_value(sharing: Sharing, moved: Floats) -> float:
-    """Two-sided p of H0 "no difference": the level at which the interval of the change ends at 0, by bisection."""
+    """Return the two-sided p of H0 "no difference": the level at which the interval of the change ends at 0."""
     least, most = 0.0, 1.0
     for _ in range(HALVINGS):
         p = (least + most) / 2
@@ -146,21 +146,22 @@ def _rate_p_value(sharing: Sharing, moved: Floats) -> float:
 
 
 def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    """Each item's value of a metric; shape [n]. With `epsilon`, an item counts as won only by more than that."""
+    """Return each item's value of a metric; shape [n]. An item counts as won only if it wins by more than `epsilon`."""
     if epsilon and metric.values and metric.kind == "rate":
         return metric.values(table, scale, epsilon=epsilon)
     return metric.item_values(table, scale)
 
 
 def effective_clusters(sharing: Sharing) -> int:
-    """The effective number of clusters of the items; below the minimum if their interval is withheld."""
+    """Return the effective number of clusters of the items; below the minimum if their interval is withheld."""
     return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.why_no_interval else sharing.independent
 
 
 def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: Floats) -> bool:
-    """Whether a model with the values `after` [n] is shown to beat guessing, by the gate's rule for headroom.
+    """Return whether a model is shown to beat guessing, by the gate's rule for headroom.
 
-    `heads` has a row for each value. If the chance level is unknown, a rate has to be above 0.
+    `before` and `after` are the values of two models; `after`, shape [n], are those of the tested one. `heads` has a
+    row for each value. If the chance level is unknown, a rate has to be above 0.
     """
     one = PairedRow(
         heads.case, declaration_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after,
@@ -173,7 +174,7 @@ def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: 
 def unchanged_values(
     metric: Metric[...], before: CaseScores, after: CaseScores, equal: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Which items have not changed; all or none if an item's value depends on other items."""
+    """Return which items have not changed. If an item's value depends on other items, return all or none."""
     if metric.unit == "chain":
         return equal
     same = unchanged_items(before, after)
@@ -181,6 +182,6 @@ def unchanged_values(
 
 
 def measured_items(table: CaseScores) -> CaseScores:
-    """The items that the check measures: the test part alone, if the check declares so and the data have one."""
+    """Return the items that the check measures: only the test part, if the check declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.select(test) if len(test) and declaration_of(table).part == "test" else table

@@ -1,10 +1,11 @@
-"""Whether an index of one model's vectors has to be rebuilt for another model. Gates and `encheck same` use this.
+"""Decide whether an index of one model's vectors has to be rebuilt for another model. Gates and `encheck same` use
+this.
 
 A gate passes a model that behaves as well. With a rotation, a prompt, a different maximum length or a new head, a model
 can behave as well although stored vectors no longer match its vectors. So both models' vectors of the same texts, short
 and long, are compared in each role, together with the settings in their files. The answer is "no" for all documents
-only if the maximum lengths are equal and longer texts were compared too, or if the documents are known and none is
-longer than the texts that were compared.
+only in two cases: the maximum lengths are equal and longer texts were compared too, or the documents are known and none
+is longer than the compared texts.
 """
 
 from __future__ import annotations
@@ -60,15 +61,16 @@ class RoleVectors:
     vectors: Vectors
 
     def vectors_of(self, keys: Sequence[str]) -> Vectors:
-        """The vectors with these keys, shape [n, d]."""
+        """Return the vectors with these keys, shape [n, d]."""
         at = {key: i for i, key in enumerate(self.keys)}
         return self.vectors[[at[key] for key in keys]]
 
 
 @dataclass(frozen=True, slots=True)
 class PackedVectors:
-    """Vectors of a role. `texts` has the number of each vector's text. A vector is its scale times whole numbers from
-    -127 to 127; `vectors` has these numbers of all vectors (int8, in base64).
+    """Vectors of a role. `texts` has the number of each vector's text.
+
+    A vector is its scale times integers from -127 to 127. `vectors` has the integers of all vectors (int8, in base64).
     """
 
     texts: tuple[Count, ...]
@@ -87,8 +89,8 @@ class PackedAs:
 class PackedSample:
     """A `VectorSample` in a file.
 
-    `dimension` is that of the model's vectors; of vectors wider than 384, 384 random projections are kept. `texts` has
-    the hash of each text, its number of words, and its number of tokens if they can be counted.
+    `dimension` is the dimension of the model's vectors. If they are wider than 384, the file has 384 random projections
+    instead. `texts` has the hash of each text, its number of words, and its number of tokens if they can be counted.
     """
 
     similarity: str
@@ -101,11 +103,11 @@ class PackedSample:
 
 @dataclass(frozen=True)
 class VectorSample:
-    """The sample by which a model is compared: vectors of some texts by role, and the settings that make them.
+    """The sample by which two models are compared: vectors of some texts by role, and the settings that make them.
 
-    `dimension` is that of the model's vectors, even if projections are kept. `lengths` has the length of each text as a
-    document, by its hash. `fingerprint` identifies everything that makes the vectors, "" for a model that others can
-    change.
+    `dimension` is the dimension of the model's vectors, even if the sample has projections. `lengths` has the length of
+    each text as a document, by the text's hash. `fingerprint` identifies everything that makes the vectors; it is ""
+    for a model that others can change.
     """
 
     settings: EncodingSettings
@@ -116,7 +118,7 @@ class VectorSample:
     fingerprint: str = ""
 
     def pack(self) -> PackedSample:
-        """The sample as a file keeps it."""
+        """Return the sample in the form that a file stores."""
         numbers = {key: i for i, key in enumerate(self.lengths)}
         roles: dict[TextRole, PackedVectors | PackedAs] = {}
         for role, one in self.roles.items():
@@ -140,7 +142,10 @@ class VectorSample:
 
     @classmethod
     def unpack(cls, packed: PackedSample) -> Self:
-        """The sample in `packed`; ValueError or LookupError if a role does not have one vector per text."""
+        """Return the sample in `packed`.
+
+        Raise ValueError or LookupError if a role does not have one vector per text.
+        """
         lengths = {key: TextLength(words, tokens) for key, words, tokens in packed.texts}
         keys, width = list(lengths), min(packed.dimension, KEPT_DIMENSIONS)
         roles: dict[TextRole, RoleVectors] = {}
@@ -165,8 +170,9 @@ class VectorSample:
 
 
 def project_vectors(vectors: Vectors) -> Vectors:
-    """Vectors projected to at most `KEPT_DIMENSIONS` dimensions. Distances are preserved to within a few percent
-    (Achlioptas 2003).
+    """Return the vectors, projected to at most `KEPT_DIMENSIONS` dimensions.
+
+    Distances are preserved to within a few percent (Achlioptas 2003).
     """
     if vectors.shape[1] <= KEPT_DIMENSIONS:
         return vectors
@@ -176,7 +182,7 @@ def project_vectors(vectors: Vectors) -> Vectors:
 
 @lru_cache(maxsize=2)
 def _random_signs(dimension: int) -> Vectors:
-    """Random signs, the same on every machine and with every version of NumPy; shape [dimension, KEPT_DIMENSIONS]."""
+    """Return random signs, the same on every machine and NumPy version; shape [dimension, KEPT_DIMENSIONS]."""
     count = dimension * KEPT_DIMENSIONS
     bits = np.frombuffer(hashlib.shake_256(b"encheck projection").digest(-(-count // 8)), np.uint8)
     signs = np.unpackbits(bits)[:count].astype(np.float32) * 2 - 1
@@ -192,7 +198,7 @@ class DocumentLengths:
 
     @classmethod
     def of(cls, lengths: Sequence[TextLength]) -> Self:
-        """The distribution of these lengths."""
+        """Return the distribution of these lengths."""
         unit: Unit = "tokens" if all(one.tokens is not None for one in lengths) else "words"
         values, counts = np.unique([getattr(one, unit) for one in lengths], return_counts=True)
         return cls(unit, dict(zip(values.tolist(), counts.tolist(), strict=True)))
@@ -203,14 +209,20 @@ class DocumentLengths:
         return sum(self.counts.values())
 
     def longer(self, limit: int, unit: Unit) -> int | None:
-        """How many documents are longer; None if unknown, since a document of few words can have many tokens."""
+        """Return how many documents are longer than `limit`.
+
+        Return None if that is unknown: a document of few words can have many tokens.
+        """
         if unit == self.unit:
             return sum(count for length, count in self.counts.items() if length > limit)
         return None
 
 
 def truncation_faults(old: EncodingSettings, new: EncodingSettings, documents: DocumentLengths | None) -> list[str]:
-    """A message if the new model cuts many more of the user's documents than the old one; empty if not or unknown."""
+    """Return a message if the new model cuts many more of the user's documents than the old one.
+
+    The list is empty if it does not, or if that is unknown.
+    """
     if documents is None or new.maximum_length is None:
         return []
     limits = old.maximum_length, new.maximum_length
@@ -227,17 +239,16 @@ def truncation_faults(old: EncodingSettings, new: EncodingSettings, documents: D
 @writes_properties("says")
 @dataclass(frozen=True)
 class Reindex:
-    """Whether an index of the old model's vectors has to be rebuilt.
+    """The answer to whether an index of the old model's vectors has to be rebuilt.
 
     `needed` is None if unknown; `answer` is the answer in words. `up_to` is the length, in `unit`, up to which vectors
     stay valid; None if none do, or all do. `longer` counts the user's documents beyond `up_to`, or beyond the smaller
-    of two maximum lengths; None if the documents are unknown.
-    `median` and `lowest` are cosines between both vectors of a text, as stored in an index, over `texts` texts.
-    `related`: the models belong to one family, that is, dimensions are equal and vectors point the same way once the
-    mean is removed. A rotated copy counts as unrelated. None if there are too few texts.
-    `same_model`: no vector changed and nothing else differs. `queries_moved`: queries are encoded differently.
-    `only_by_cosine`: vectors point the same way but have other lengths. `longer_moved`: texts beyond `up_to` are cut
-    at another length.
+    of two maximum lengths; None if the documents are unknown. `median` and `lowest` are cosines between the two models'
+    vectors of a text, as stored in an index, over `texts` texts. `related` is true if the models belong to one family:
+    dimensions are equal, and vectors point the same way once the mean is removed. A rotated copy counts as unrelated.
+    `related` is None if there are too few texts. `same_model` is true if no vector changed and nothing else differs.
+    `queries_moved` is true if queries are encoded differently. `only_by_cosine` is true if vectors point the same way
+    but have other lengths. `longer_moved` is true if texts beyond `up_to` are cut at another length.
     """
 
     needed: bool | None
@@ -258,7 +269,7 @@ class Reindex:
 
     @property
     def outcome_in_use(self) -> SameOutcome:
-        """Whether both are the same model in use, for any text; these are the outcomes of `encheck same`.
+        """The outcome of `encheck same`: whether both are the same model in use, for any text.
 
         >>> unknown_reindex("no text").outcome_in_use, Reindex(False, "no", "", queries_moved=True).outcome_in_use
         ('cannot tell', 'another')
@@ -271,7 +282,7 @@ class Reindex:
 
     @property
     def says(self) -> str:
-        """In a line.
+        """The answer in one line.
 
         >>> Reindex(True, "yes", "vectors of 384 dimensions before, of 768 now").says
         're-index: yes (vectors of 384 dimensions before, of 768 now)'
@@ -280,27 +291,28 @@ class Reindex:
 
 
 def are_same_for_use(old: Vectors, new: Vectors, *, by_cosine: bool = False) -> Bools:
-    """Which of the vectors [n, d] differ by no more than rounding, batches and precision explain; shape [n].
+    """Return which of the vectors [n, d] differ by no more than rounding, batches and precision explain; shape [n].
 
-    The criterion is a cosine of 0.999 or more and, unless the index compares by cosine, a length within 1%.
+    Two vectors agree if their cosine is 0.999 or more and, unless the index compares by cosine, their lengths differ by
+    at most 1%.
     """
     stays = _cosines(old, new) >= 1 - ROUNDING
     return stays if by_cosine else stays & (np.abs(_length_ratios(old, new) - 1) <= SAME_LENGTH)
 
 
 def unknown_reindex(why: str) -> Reindex:
-    """The result if nothing can be compared."""
+    """Return the result for models that cannot be compared."""
     return Reindex(None, "cannot tell", why)
 
 
 def reindex_for_other_dimension(sizes: tuple[int, int]) -> Reindex:
-    """The result if the two models' vectors have different dimensions."""
+    """Return the result for models whose vectors have different dimensions."""
     why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
     return Reindex(True, "yes", why, dimensions=sizes, related=False)
 
 
 def compare_samples(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
-    """Compare two models on the texts that both encoded; `documents` are the lengths of the user's, if known."""
+    """Compare two models on the texts that both encoded. `documents` are the user's documents' lengths, if known."""
     sizes = (old.dimension, new.dimension)
     if sizes[0] != sizes[1]:
         return reindex_for_other_dimension(sizes)
@@ -323,8 +335,9 @@ def compare_samples(old: VectorSample, new: VectorSample, *, documents: Document
 
 @dataclass(frozen=True)
 class _RoleComparison:
-    """Both models' vectors of the same texts in one role: their cosines and ratios of lengths [n], which of them stay
-    valid [n], and whether none changed.
+    """Both models' vectors of the same texts in one role.
+
+    It has their cosines [n] and ratios of lengths [n], which vectors stay valid [n], and whether no vector changed.
     """
 
     role: TextRole
@@ -414,7 +427,7 @@ class _Evidence:
         return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in moved)
 
     def _changed_texts(self, pair: _RoleComparison) -> list[str]:
-        """The texts whose vectors changed, by the similarity that the models use."""
+        """Return the texts whose vectors changed, by the similarity that the models use."""
         by_cosine = self.old.similarity == self.new.similarity == "cosine"
         return [pair.keys[i] for i in np.flatnonzero(~(pair.stays_by_cosine if by_cosine else pair.stays))]
 
@@ -430,19 +443,20 @@ class _Evidence:
         return min(old, new) if old is not None and new is not None and old != new else None
 
     def tokens(self, key: str) -> int | None:
-        """The number of tokens of a text, the larger of both models' counts; None if neither counts."""
+        """Return the number of tokens of a text, the larger of both models' counts, or None if neither counts."""
         counts = [one.lengths[key].tokens for one in (self.old, self.new)]
         return max((count for count in counts if count is not None), default=None)
 
     def words(self, key: str) -> int:
-        """The number of words of a text."""
+        """Return the number of words of a text."""
         return self.new.lengths[key].words
 
     @property
     def longest(self) -> tuple[int, Unit] | None:
-        """The length of the longest compared text; None if it does not matter.
+        """The length of the longest compared text; None if that length is irrelevant.
 
-        It does not for identical models, or if texts beyond a maximum length that both share were compared.
+        It is irrelevant for identical models, and if texts beyond a maximum length that both models share were
+        compared.
         """
         if self.is_unchanged and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
             return None
@@ -456,7 +470,7 @@ class _Evidence:
 
 
 def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
-    """Yes if stored vectors changed and a maximum length alone does not explain it; otherwise None."""
+    """Return the answer "yes" if stored vectors changed and a maximum length alone does not explain it, else None."""
     moved, limit, old, new = evidence.changed_keys, evidence.limit, evidence.old, evidence.new
     if not moved:
         return None
@@ -487,7 +501,7 @@ def _length_change_text(evidence: _Evidence) -> str:
 
 
 def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
-    """ "Cannot tell" if the compared texts agree but other texts, or an index, may not; otherwise None."""
+    """Return the answer "cannot tell" if the compared texts agree but other texts, or an index, may not; else None."""
     old, new = evidence.old.settings, evidence.new.settings
     is_compared = any(pair.role == "document" for pair in evidence.pairs)
     if (old.has_prompt("document") or new.has_prompt("document")) and not is_compared:
@@ -508,7 +522,7 @@ def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
 
 
 def _reindex_by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
-    """No, up to the length that was compared, or up to which both models read the same text."""
+    """Return the answer "no", up to the length that was compared or up to which both models read the same text."""
     limit, longest = evidence.limit, evidence.longest
     up_to, unit = longest or (None, "tokens")
     if limit is not None:
@@ -542,13 +556,13 @@ def _reindex_by_length(evidence: _Evidence, documents: DocumentLengths | None) -
 
 
 def _cosines(old: Vectors, new: Vectors) -> Floats:
-    """The cosine of each row; 1 if both vectors are zero, 0 if one is."""
+    """Return the cosine of each row; 1 if both vectors are zero, 0 if one is."""
     both = ~old.any(axis=1) & ~new.any(axis=1)
     return np.where(both, 1.0, np.nan_to_num(cosine(old, new)))
 
 
 def _length_ratios(old: Vectors, new: Vectors) -> Floats:
-    """The ratio of new to old vector lengths; 1 if one of them is zero."""
+    """Return the ratio of new to old vector lengths; 1 if one of them is zero."""
     before, after = (np.linalg.norm(one.astype(float), axis=1) for one in (old, new))
     known = (before > 0) & (after > 0)
     return np.where(known, after / np.where(known, before, 1), 1.0)
@@ -592,7 +606,7 @@ LONG_WORDS = (15, 30, 45, 90, 180, 350, 700, 1_400, 2_800, 5_600, 11_200)  # a t
 
 
 def make_long_text(words: int) -> str:
-    """The short texts joined, starting at a different one for each length, and cut at this number of words.
+    """Return the short texts joined and cut after this number of words. Each length starts at a different short text.
 
     >>> make_long_text(4), len(make_long_text(700).split())
     ('The minister denied that', 700)

@@ -1,7 +1,7 @@
 """Seed replicates: checkpoints that differ from the baseline only in the training seed, and how much they vary.
 
-`estimate_seed_noise` measures this variation. It can make a gate more lenient, so `check_replicates` verifies that each
-replicate has the same texts, other weights, the same dimension, and changes that go up as often as down.
+`estimate_seed_noise` measures this variation. Seed noise can make a gate more lenient, so `check_replicates` verifies
+that each replicate has the same texts, other weights, the same dimension, and changes that go up as often as down.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ TWIN = "--twin="
 def estimate_seed_noise(
     sides: Sequence[ModelScores], *, rule: Rule = DEFAULT, primary: str | None = None
 ) -> Noise | None:
-    """The noise between the baseline and its seed replicates; None if no gate row can show it.
+    """Return the noise between the baseline and its seed replicates, or None if no gate row can show it.
 
-    BaselineError for fewer than three replicates, the baseline not counted.
+    Raise BaselineError for fewer than three replicates, the baseline not counted.
     """
     refuse_few_replicates(len(sides) - 1)
     pairs = [compare_checkpoints(before, after, rule=rule, primary=primary)
@@ -45,10 +45,10 @@ def estimate_seed_noise(
 def seed_noise_from_rows(
     pairs: Sequence[Sequence[PairedRow]], *, replicates: int, rule: Rule = DEFAULT
 ) -> Noise | None:
-    """The noise from the gate rows of each pair of checkpoints; None if there are no rows.
+    """Return the noise from the gate rows of each pair of checkpoints, or None if there are no rows.
 
-    It is the mean square of the change over all pairs, minus the sampling variance of the items, for each row and
-    pooled over all rows without their parts.
+    The noise is the mean square of the change over all pairs, minus the sampling variance of the items. It is computed
+    for each row, and pooled over all rows without their parts.
     """
     squares: dict[str, list[float]] = {}
     parts: set[str] = set()
@@ -68,13 +68,13 @@ def seed_noise_from_rows(
 def compare_checkpoints(
     before: ModelScores, after: ModelScores, *, rule: Rule, primary: str | None = None
 ) -> list[PairedRow]:
-    """The gate rows of two checkpoints that have enough items to gate."""
+    """Return the gate rows of two checkpoints that have enough items to gate."""
     compared, _ = compare_cases(before.select_split(), after.select_split(), primary=primary)
     return [p for p in pool_rows(compared) if len(p.baseline) >= rule.required_sizes(p.budget)[0]]
 
 
 def refuse_few_replicates(count: int) -> None:
-    """BaselineError for too few seed replicates: one odd checkpoint would decide."""
+    """Raise BaselineError for too few seed replicates, because one odd checkpoint would decide the noise."""
     if count < FEWEST_REPLICATES:
         raise BaselineError(
             f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
@@ -90,11 +90,11 @@ def check_replicates(
     of: str = "the baseline",
     option: str = TWIN,
 ) -> dict[str, ModelScores]:
-    """The replicates by label, with their items in the baseline's order.
+    """Return the replicates by label, with their items in the baseline's order.
 
-    BaselineError for a checkpoint that is not a seed replicate of the baseline: it has other texts, or the weights of
-    the baseline or of another replicate, or its gate rows drift in one direction, which seeds do not cause. Messages
-    call the baseline `of`, and put `option` before a label.
+    Raise BaselineError for a checkpoint that is not a seed replicate of the baseline. Such a checkpoint has other
+    texts, or the weights of the baseline or of another replicate, or gate rows that drift in one direction, which seeds
+    do not cause. Messages call the baseline `of`, and put `option` before a label.
     """
     known: dict[str, ModelScores] = {of: baseline}
     for label, side in replicates.items():
@@ -120,7 +120,7 @@ def check_replicates(
 
 
 def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | None]) -> None:
-    """BaselineError for a replicate whose vectors differ in dimension from the baseline's; None is unknown."""
+    """Raise BaselineError if a replicate's vectors differ in dimension from the baseline's; None means unknown."""
     for label, dimension in replicates.items():
         if None not in (baseline, dimension) and dimension != baseline:
             raise BaselineError(
@@ -130,10 +130,10 @@ def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | 
 
 
 def is_same_model(one: ModelScores, other: ModelScores) -> bool:
-    """Whether two models' scores are nearly equal, as for the same weights in a different precision.
+    """Return whether two models' scores are nearly equal, as for the same weights in a different precision.
 
-    A different seed changes scores more. 95% of the gating scores count, in units of the score of identical texts,
-    since single ones, such as a count or a search result, can jump.
+    A different seed changes scores more. Only 95% of the gating scores have to agree, in units of the score of
+    identical texts, because single scores, such as a count or a search result, can jump.
     """
     moved: list[float] = []
     for name, table in one.tables.items():
@@ -147,7 +147,7 @@ def is_same_model(one: ModelScores, other: ModelScores) -> bool:
 
 
 def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], rule: Rule, of: str) -> None:
-    """BaselineError if a replicate, or all together, lose or gain on average over the gate rows."""
+    """Raise BaselineError if one replicate, or all together, lose or gain on average over the gate rows."""
     rows = {}
     for who, side in replicates.items():
         paired = [p for p in compare_checkpoints(baseline, side, rule=rule) if not p.part_of]
@@ -170,7 +170,7 @@ def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], 
 
 
 def _mean_drift(paired: Sequence[PairedRow], rule: Rule) -> tuple[float, float]:
-    """The mean change over the gate rows in deltas, and the two-sided p that it is 0.
+    """Return the mean change over the gate rows in deltas, and the two-sided p that it is 0.
 
     Its error has two parts: the spread of the rows, which is seed noise, and the sampling error of the shared items.
     """

@@ -28,8 +28,9 @@ NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # shares of random pairs
 class ScaleShift:
     """The similarity of random and identical pairs of a data set under both models, and a stored `threshold`.
 
-    `equivalent` is the old-scale threshold at the relative position, between random and identical pairs, that
-    `threshold` has on the new scale. None if one of the models gives random and identical pairs the same similarity.
+    `equivalent` is the threshold on the old scale that has the same relative position between random and identical
+    pairs as `threshold` has on the new scale. It is None if one of the models gives random and identical pairs the same
+    similarity.
     """
 
     data: str
@@ -44,14 +45,14 @@ class ScaleShift:
         return self.equivalent is None or abs(self.equivalent - self.threshold) > SAME * self.before.unit
 
     def accepted(self, scale: Scale) -> float:
-        """The approximate share of random pairs that reach the threshold, assuming a normal distribution."""
+        """Return the approximate share of random pairs that reach the threshold, assuming a normal distribution."""
         if scale.spread <= 0:
             return float(scale.reference >= self.threshold)
         return 1 - NormalDist(scale.reference, scale.spread).cdf(self.threshold)
 
     @property
     def says(self) -> str:
-        """In a line.
+        """The shift in one line.
 
         >>> before, after = Scale(0.06, 1.0, 2000, 0.08), Scale(0.86, 1.0, 2000, 0.03)
         >>> measure_scale_shift(before, after, threshold=0.8, data="d").says
@@ -76,9 +77,10 @@ class ScaleShift:
 
 
 def measure_scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, data: str = "") -> ScaleShift:
-    """How the scale changed between two models; `threshold` is one in use, by default a typical one on the old scale.
+    """Return how the scale changed between two models.
 
-    Both models are calibrated on the same random pairs, so a change of `reference` comes from the models.
+    `threshold` is a threshold in use; the default is a typical one on the old scale. Both models are calibrated on the
+    same random pairs, so a change of `reference` comes from the models.
     """
     stored = threshold if threshold is not None else float(f"{before.reference + TYPICAL * before.unit:.2g}")
     ends = (before.unit, after.unit)
@@ -91,7 +93,7 @@ def measure_scale_shift(before: Scale, after: Scale, *, threshold: float | None 
 def measure_scale_shifts(
     before: Mapping[str, Scale], after: Mapping[str, Scale], *, threshold: float | None = None
 ) -> tuple[ScaleShift, ...]:
-    """The scale shift of each data set that calibrates both models, sorted by name."""
+    """Return the scale shift of each data set that calibrates both models, sorted by name."""
     both = (name for name in sorted(before) if name in after)
     return tuple(measure_scale_shift(before[name], after[name], threshold=threshold, data=name) for name in both)
 
@@ -99,10 +101,10 @@ def measure_scale_shifts(
 @writes_properties("says")
 @dataclass(frozen=True)
 class ThresholdShift:
-    """The shares of a data set's `pairs` that a threshold in use accepts, before and now, as proportions.
+    """The shares of a data set's pairs that a threshold in use accepts, before and now, as proportions.
 
-    In a search, a pair is a query with its first answer; `unit` says which. `same` is the new model's threshold that
-    accepts as many pairs; None if the `accepted` pairs are too few, or are all pairs.
+    `pairs` is the number of pairs. In a search, a pair is a query with its first answer; `unit` says which applies.
+    `same` is the new model's threshold that accepts as many pairs. It is None if too few pairs, or all, are `accepted`.
     """
 
     data: str
@@ -116,7 +118,7 @@ class ThresholdShift:
 
     @property
     def says(self) -> str:
-        """In a line.
+        """The shift in one line.
 
         >>> ThresholdShift("pairs", 0.8, 1200, 372, 0.31, 0.041, 0.712).says
         'threshold 0.8 on pairs: accepted 31.0% of 1,200 pairs, accepts 4.1% now; 0.712 accepts as many'
@@ -135,9 +137,9 @@ class ThresholdShift:
 def measure_threshold_shift(
     before: Floats, after: Floats, *, threshold: float, data: str = "", unit: str = PAIRS
 ) -> ThresholdShift:
-    """The effect on a threshold, from scores of the same pairs under both models, each of shape [n], n > 0.
+    """Return the effect on a threshold, from scores of the same pairs under both models; shape [n] each, n > 0.
 
-    `same` lies halfway between the last accepted score and the next, rounded as far as that allows.
+    `same` lies halfway between the last accepted score and the next one, rounded as far as that allows.
     """
     accepted = int((before >= threshold).sum())
     shares = (accepted / len(before), float((after >= threshold).mean()))

@@ -42,8 +42,8 @@ class Rule:
     all rows together (Holm). A row passes if its lower bound is above `-row * delta` and its estimate is above
     `-estimate * delta`. A family passes if its lower bound is above `-family * delta`. Bounds are the ends of two-sided
     intervals of confidence `level`, and tests are two-sided, so the decision agrees with the printed intervals. Seed
-    noise multiplies delta by `widest` at most. If a row has parts, they get the share `parts` of its level, in equal
-    pieces, and the row keeps the rest.
+    noise multiplies delta by at most `widest`. If a row has parts, they share the fraction `parts` of its level
+    equally, and the row keeps the rest.
 
     If a search with labels gates, `split` divides `alpha` between its primary endpoint, behaviour, and slices of its
     queries. A row gates only if it has enough items and clusters: `min_items` and `min_clusters` for behaviour,
@@ -94,8 +94,8 @@ DEFAULT = Rule()
 class Noise:
     """Seed noise: the standard deviation of the change between checkpoints that differ only in seed, in deltas.
 
-    `pooled` is over all rows, `own` has each row that seed replicates measured; `replicates` counts them, without the
-    baseline. With `replicates` None, the noise is known exactly, as in simulations.
+    `pooled` is the noise over all rows. `own` has the noise of each row that seed replicates measured. `replicates`
+    counts them, without the baseline. If `replicates` is None, the noise is known exactly, as in simulations.
 
     >>> noise = Noise(0.2, {"jumble/probes/3": 1.1, "antonym/probes/1": 0.0}, replicates=3)
     >>> [round(noise.of(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
@@ -114,10 +114,11 @@ class Noise:
         return inf if self.replicates is None else PRIOR_REPLICATES + self.replicates
 
     def of(self, row: str) -> float:
-        """The noise that a loss of this gate row has to exceed to block: its own, shrunk towards the pooled noise.
+        """Return the noise that a loss of this gate row has to exceed to block: the row's own, shrunk towards the
+        pooled one.
 
-        The pooled noise counts like `PRIOR_REPLICATES` more replicates (Smyth 2004, SAGMB 3). A row that was not
-        measured has the pooled noise.
+        The pooled noise counts as much as `PRIOR_REPLICATES` further replicates (Smyth 2004, SAGMB 3). A row that was
+        not measured has the pooled noise.
         """
         own = self.own.get(row)
         if own is None or self.replicates is None:
@@ -126,7 +127,7 @@ class Noise:
         return float(mean**0.5)
 
     def widening_noise(self, row: str) -> float:
-        """The noise that widens this gate row's delta: at most its own, so that no other row widens it."""
+        """Return the noise that widens this gate row's delta: at most the row's own, so no other row widens it."""
         return min(self.own.get(row, 0.0), self.of(row))
 
 
@@ -140,15 +141,15 @@ class PairedRow:
     `baseline` and `candidate` have shape [n], with the same items in the same order. `things` numbers what items share
     with others, with the same numbers in all rows: a cluster, shape [n], or several things, shape [n, k], where -1
     means none (`statistics.sharing`). `calibration_error` is what calibration adds to the standard error of the change.
-    `same`: all scores agree within the noise tolerance. `chance` is the chance level, None if unknown.
+    `same` is true if all scores agree within the noise tolerance. `chance` is the chance level, None if unknown.
 
-    `unseen` is the reason why the baseline is not shown to do better than guessing; such a row neither blocks nor
-    counts towards passing. `proxy` is the reason why the figure is easier than the real task; such a row can block, but
-    never counts towards passing. Both are empty otherwise. `budget` is the part of the gate's alpha that tests the row.
-    `endpoint` names the figure of a search with labels ("recall@1"), and is empty for other rows. `part_of` names the
-    row that contains this part (a property, a level or a surface direction), and is empty for a whole row. `strata`
-    numbers the surface direction of each item, if any has one; each direction's mean is removed before the error is
-    computed.
+    `unseen` is the reason why the baseline is not shown to beat guessing; such a row neither blocks nor counts towards
+    passing. `proxy` is the reason why the figure is easier than the real task; such a row can block, but never counts
+    towards passing. Both are empty otherwise. `budget` is the part of the gate's alpha that tests the row. `endpoint`
+    names the figure of a search with labels ("recall@1"), and is empty for other rows. `part_of` names the row that
+    contains this part (a property, a level or a surface direction), and is empty for a whole row. `strata` has the
+    number of each item's surface direction, if any item has one. Each direction's mean is subtracted before the error
+    is computed.
     """
 
     name: str
@@ -172,7 +173,7 @@ class PairedRow:
 @writes_properties("says")
 @dataclass(frozen=True)
 class Remedy:
-    """The additional clusters, of so many queries each, that decide with a power of 80% if the estimate is right."""
+    """The additional clusters that decide with a power of 80% if the estimate is right, and the queries in each."""
 
     clusters: Count
     queries: Positive
@@ -260,17 +261,17 @@ class GateRow:
 
     `baseline` and `candidate` are means over all items of the row's checks. `change` is candidate minus baseline; `low`
     and `high` are the ends of its 95% interval, NaN if it is withheld. A loss of `delta` matters; seed noise multiplied
-    it by `widened`. `p` is the p-value of a loss beyond half of `delta`. `adjusted` is p after Holm's correction over
-    the rows of its budget, where a row and its parts are one closed family. `budget` is the part of alpha that tests
-    the row, and `alpha` the level of all rows of that budget together.
+    `delta` by `widened`. `p` is the p-value of a loss beyond half of `delta`. `adjusted` is p after Holm's correction
+    over the rows of its budget, where a row and its parts are one closed family. `budget` is the part of alpha that
+    tests the row, and `alpha` the level of all rows of that budget together.
 
-    `gates` is false if the row is only reported, `evidence` is true if it counts towards passing. `why` is the reason
-    for the outcome. `needed` is the number of items that would decide, null if the row is decided. `remedy` names the
-    further queries that would decide an open primary endpoint; null if no number would. `detectable` is the smallest
-    loss that this row blocks with a power of 80%. `unseen`: the baseline is not shown to do better than guessing by two
-    deltas. `doubtful`: the row is `unseen`, but its loss is certain. `part_of` names the row that contains this part: a
-    part can block, but decides nothing else. `unjudged` counts queries whose first document is not judged, if their
-    judgements could change the outcome.
+    `gates` is false if the row is only reported. `evidence` is true if the row counts towards passing. `why` is the
+    reason for the outcome. `needed` is the number of items that would decide, null if the row is decided. `remedy`
+    names the further queries that would decide an open primary endpoint; null if no number would. `detectable` is the
+    smallest loss that this row blocks with a power of 80%. `unseen` is true if the baseline is not shown to beat
+    guessing by two deltas. `doubtful` is true if the row is `unseen` but its loss is certain. `part_of` names the row
+    that contains this part: a part can block, but decides nothing else. `unjudged` counts queries whose first document
+    is not judged, if their judgements could change the outcome.
 
     `means` says what a loss means to users of the model. `lost_items` and `gained_items` are the first few ids of items
     that changed from right to wrong, and from wrong to right. `worse_queries` and `better_queries` count the queries of
@@ -328,8 +329,8 @@ class GateRow:
 class FamilyRow:
     """A family of gate rows: their mean change in deltas, and the lower end of its 95% interval.
 
-    `rows` counts the rows that count towards passing. `more` is the factor by which the items would have to grow to
-    decide an open family; null if the family is decided, or if no number of items would.
+    `rows` counts the rows that count towards passing. `more` is the factor by which the number of items has to grow to
+    decide an open family; null if the family is decided, or if no number of items would decide it.
     """
 
     family: str
@@ -345,8 +346,8 @@ class ChangedShare:
     """The share of queries for which `what` holds, weighted by frequency, with the ends of its 95% interval.
 
     `figure` names a metric that cannot change by more than this share. `queries` counts the distinct queries that
-    changed. `worth` is the effective number of queries: so many independent queries of equal weight give the same
-    precision.
+    changed. `worth` is the effective number of queries: the number of independent queries of equal weight that give the
+    same precision.
     """
 
     figure: str
@@ -363,12 +364,12 @@ class JudgementSummary:
     """People's judgements of the queries for which the two models put different documents first.
 
     `looks` are the numbers of answers after which a decision is possible, fixed in advance. `asked` is the last look
-    that was reached, 0 before the first. Of these answers, `old` favour `baseline` and `new` favour the candidate;
-    `equal` and `neither` are ties. `loss` is the estimated loss of `figure` over all queries; `low` and `high` are the
-    ends of its repeated interval. All three are null before the first look. `answered` counts the answers without a
-    gap, `left` the queries still to be judged. `lost` names items that the candidate answers worse. A loss of `delta`
-    has to be ruled out, and a loss of `least` blocks. For `changed` of all `queries`, another document comes first; of
-    these, people judged `better`, `worse` and `tied`.
+    that was reached, 0 before the first. Of the answers up to that look, `old` favour `baseline` and `new` favour the
+    candidate; `equal` and `neither` are ties. `loss` is the estimated loss of `figure` over all queries; `low` and
+    `high` are the ends of its repeated interval. All three are null before the first look. `answered` counts the
+    answers without a gap, `left` the queries still to be judged. `lost` names items that the candidate answers worse. A
+    loss of `delta` has to be ruled out, and a loss of `least` blocks. `changed` counts those of all `queries` for which
+    another document comes first. Of these, people judged `better`, `worse` and `tied`.
     """
 
     outcome: Outcome
@@ -396,7 +397,7 @@ class JudgementSummary:
 
     @property
     def counts_in_words(self) -> str:
-        """The judgements of these queries alone, without inference to others."""
+        """The judgements of these queries alone, in words, without inference to others."""
         ties = "1 tie" if self.tied == 1 else f"{self.tied:,} ties"
         open_ = self.changed - self.better - self.worse - self.tied
         not_judged = f" ({open_:,} not judged)" if open_ else ""
@@ -407,7 +408,7 @@ class JudgementSummary:
 
     @property
     def favoured_in_words(self) -> str:
-        """The side that the decisive answers favour."""
+        """The model that the decisive answers favour."""
         decisive, most = self.old + self.new, max(self.old, self.new)
         whom = self.baseline if self.old >= self.new else "the candidate"
         return f"{most:,} of {decisive:,} decisive answers favour {whom}"
@@ -422,7 +423,7 @@ class JudgementSummary:
 
     @property
     def why(self) -> str:
-        """Why that decides, or does not."""
+        """The reason why the judgements decide, or do not."""
         if self.outcome == "block":
             return f"the loss is certain, and is at least {100 * self.least:g} points by this estimate"
         if self.outcome == "pass":
@@ -438,12 +439,12 @@ class JudgementSummary:
 @writes_properties("passes", "says")
 @dataclass(frozen=True)
 class UnjudgedSearch:
-    """How many answers changed for the queries of a log without labels; the first of `shares` decides.
+    """The number of changed answers for the queries of a log without labels; the first of `shares` decides.
 
     `queries` counts distinct queries, `asked` all their occurrences. The search passes if the upper end of the first
-    share is below `delta`. `same`: all answers and scores are the same, as for the same checkpoint. Otherwise, `judged`
-    has people's judgements of the queries for which another document comes first; a loss of `least` blocks. `alpha` is
-    the error rate of the intervals, and of both decisions together.
+    share is below `delta`. `same` is true if all answers and scores are the same, as for the same checkpoint.
+    Otherwise, `judged` has people's judgements of the queries for which another document comes first; a loss of `least`
+    blocks. `alpha` is the error rate of the intervals, and of both decisions together.
 
     `judge` is the command with which people can decide, null if the search is decided or if judgements would not decide
     it. `asks` says whether judgements or more queries decide sooner, and is empty if the search is decided. At most
@@ -470,7 +471,7 @@ class UnjudgedSearch:
 
     @property
     def says(self) -> str:
-        """The evidence, and why it decides or does not."""
+        """The evidence, and why the search is decided or open."""
         return f"{self.said}; {self.why}"
 
     @property
@@ -480,7 +481,7 @@ class UnjudgedSearch:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the loss is too small to matter, whichever answers are right."""
+        """Whether the loss is too small to matter, no matter which answers are right."""
         return self.shares[0].high < self.delta
 
     @property
@@ -502,7 +503,7 @@ class UnjudgedSearch:
 
     @property
     def why(self) -> str:
-        """Why that decides, or does not."""
+        """The reason why the evidence decides, or does not."""
         matters = f"{100 * self.delta:g} points"
         if self.same:
             return "all scores agree, so search passes without a label"
@@ -521,7 +522,7 @@ class UnjudgedSearch:
 
 @dataclass(frozen=True)
 class PartialGate:
-    """Why a gate is partial: it left out checks that the data allow, so it can block, but never passes.
+    """The reason why a gate is partial: it left out checks that its data allow. It can block, but never passes.
 
     `weighed` names the properties that were compared, `left_out` those that were not; `left_out` may be incomplete.
     `why` says why checks were left out.
@@ -560,13 +561,13 @@ class GateDecision:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 passed, 1 blocked, 10 inconclusive."""
+        """0 if the gate passed, 1 if it blocked, 10 if it is inconclusive."""
         return EXIT_CODES[self.outcome]
 
 
 @dataclass(frozen=True)
 class Balanced:
-    """The balanced score of both models; null if it cannot be computed, or for a blocked candidate."""
+    """The balanced scores of both models; null if a score cannot be computed, and for a blocked candidate."""
 
     baseline: float | None = None
     candidate: float | None = None
@@ -576,8 +577,8 @@ class Balanced:
 class IndexAdapter:
     """A linear map, saved in a file, with which new queries find as much on the old index as on a new one.
 
-    `unit`: each vector is first normalised to length 1. `texts` is the number of texts that it was fitted on. `says`
-    has the figures of new queries with it.
+    `unit` is true if each vector is first normalised to length 1. `texts` is the number of texts on which the map was
+    fitted. `says` has the figures of new queries with the map.
     """
 
     file: Literal["adapter.npz"]
@@ -589,7 +590,7 @@ class IndexAdapter:
 
     @classmethod
     def of(cls, index: OldIndex) -> Self | None:
-        """The adapter of an old index; None if no map helps, or if no map is needed."""
+        """Return the adapter of an old index, or None if no map helps or none is needed."""
         one = index.adapter
         if one is None or index.mapped is None:
             return None
@@ -604,8 +605,8 @@ class GateAgainst(GateDecision):
     `reported_only` has, for each case that did not gate, the reason. `remedies` are ways to decide an inconclusive
     gate. `required_changes` are the changes that a switch to the new model needs, one sentence each. `index_faults` are
     the faults of an index that is given as stored vectors; `adapter` is a linear map for that index. `reindex` says
-    whether stored vectors stay valid, null for models that score pairs. `scales` has the data sets whose similarity
-    scale changed, `thresholds` the effect on thresholds in use.
+    whether stored vectors stay valid; it is null for models that score pairs. `scales` has the data sets whose
+    similarity scale changed, `thresholds` the effect on thresholds in use.
     """
 
     baseline: str
@@ -624,9 +625,9 @@ class GateAgainst(GateDecision):
 
 @dataclass(frozen=True)
 class Gate:
-    """A gate: the worst outcome against any baseline (the one in use and an anchor), and the exit code.
+    """A gate: its worst outcome against the baselines (the model in use and an anchor), and the exit code.
 
-    `partial` is not null if the gate left out checks that its data allow: it can block, but never passes.
+    `partial` is not null if the gate left out checks that its data allow. Such a gate can block, but never passes.
     """
 
     outcome: Outcome

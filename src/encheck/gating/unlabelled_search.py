@@ -65,7 +65,7 @@ MOST_QUERIES = 10**7
 
 @dataclass(frozen=True)
 class AnswerChanges:
-    """Which queries have a different first answer, different first ten answers, or a different order of the ten."""
+    """The queries that have a different first answer, different first ten answers, or a different order of the ten."""
 
     first: Bools
     ten: Bools
@@ -73,7 +73,7 @@ class AnswerChanges:
 
     @classmethod
     def of(cls, before: Sequence[Answers], after: Sequence[Answers]) -> AnswerChanges:
-        """The changes between two models' answers to the same queries, in the same order."""
+        """Return the changes between two models' answers to the same queries, in the same order."""
         pairs = [
             (old.first[:STORED_ANSWERS], new.first[:STORED_ANSWERS]) for old, new in zip(before, after, strict=True)
         ]
@@ -83,18 +83,18 @@ class AnswerChanges:
 
 
 def is_unlabelled_log(table: CaseScores) -> bool:
-    """Whether the table has queries of a log, without labels."""
+    """Return whether the table has queries of a log, without labels."""
     return bool(table.weights)
 
 
 def count_changed_answers(
     before: CaseScores, after: CaseScores, *, delta: float = DELTA, least: float | None = None, alpha: float = ALPHA
 ) -> UnjudgedSearch:
-    """How many answers changed from one model to the other; both tables have the same queries in the same order.
+    """Return how many answers changed from one model to the other. Both tables have the same queries in the same order.
 
-    A loss of `delta` has to be ruled out, and a loss of `least` (default: `delta`) blocks; `alpha` is the error rate of
-    the interval and of both decisions.
-    If no answer changed and all scores agree within the noise of batch sizes, the checkpoint counts as the same.
+    A loss of `delta` has to be ruled out, and a loss of `least` (default: `delta`) blocks. `alpha` is the error rate of
+    the interval and of both decisions. If no answer changed and all scores agree within the noise of batch sizes, both
+    tables count as the same checkpoint.
     """
     change = AnswerChanges.of(*([Answers.parse(text) for text in table.answers] for table in (before, after)))
     same = not change.order.any() and bool(np.allclose(before.near, after.near, rtol=0, atol=TOLERANCE))
@@ -124,10 +124,11 @@ def estimate_changed_share(
     *,
     level: float = 1 - ALPHA,
 ) -> ChangedShare:
-    """The share of queries that changed, weighted by frequency, with Clopper and Pearson's interval.
+    """Return the share of queries that changed, weighted by frequency, with Clopper and Pearson's interval.
 
-    The interval uses the effective number of queries: the smaller of two, one that assumes that all queries of a
-    cluster change together (Kish 1965, section 11.7), and one from the spread of the clusters' own shares.
+    The interval uses the effective number of queries, which is the smaller of two estimates. One assumes that all
+    queries of a cluster change together (Kish 1965, section 11.7). The other uses the spread of the clusters' own
+    shares.
     """
     codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
     sizes = np.bincount(codes, weights=weights)
@@ -143,10 +144,10 @@ def estimate_changed_share(
 
 
 def judgements_needed(changed: float, worth: float, delta: float) -> float:
-    """The judgements with which an equal model passes in 80% of cases, if half of them are decisive.
+    """Return how many judgements an equal model needs to pass in 80% of cases, if half of them are decisive.
 
-    `changed` is the share of queries with a different first answer, among `worth` effective queries. Infinite if these
-    are too few: the uncertainty of the share alone is then as large as a loss of `delta`.
+    `changed` is the share of queries with a different first answer, among `worth` effective queries. The result is
+    infinite if these are too few: the uncertainty of the share alone is then as large as a loss of `delta`.
 
     >>> round(judgements_needed(0.142, 3000, 0.02)), judgements_needed(0.1, 30, 0.04)
     (254, inf)
@@ -158,10 +159,10 @@ def judgements_needed(changed: float, worth: float, delta: float) -> float:
 
 
 def additional_queries_needed(found: UnjudgedSearch, *, judged: bool) -> int:
-    """The additional queries of the log that decide for an equal model, if the same share of them changes.
+    """Return how many more queries of the log decide for an equal model, if the same share of them changes.
 
-    With `judged`, people judge the changed ones. Without, the changed share has to be below delta; if no number of
-    queries achieves that, the result is `MOST_QUERIES`.
+    With `judged`, people judge the changed ones. Without it, the changed share has to be below delta. If no number of
+    queries achieves that, return `MOST_QUERIES`.
     """
     one = found.shares[0]
     total = bisect_left(
@@ -173,7 +174,7 @@ def additional_queries_needed(found: UnjudgedSearch, *, judged: bool) -> int:
 
 
 def advise_on_open_search(found: UnjudgedSearch, command: str) -> str:
-    """The advice that decides an open search soonest: judge with `command`, or add queries; empty if decided."""
+    """Return the fastest way to decide an open search: judge with `command`, or add queries. Empty if decided."""
     if found.passes or found.blocks:
         return ""
     one = found.shares[0]
@@ -206,7 +207,7 @@ JudgedPair = tuple[str, str, str]  # the query, then both documents, sorted
 
 
 def judged_pair(query: str, one: str, other: str) -> JudgedPair:
-    """A query with two answers, independent of which model gave which."""
+    """Return a query with two answers, in a form that does not depend on which model gave which answer."""
     first, second = sorted((one, other))
     return query, first, second
 
@@ -236,7 +237,10 @@ class JudgingQuery:
         return judged_pair(self.query, self.before, self.after)
 
     def is_swapped(self, seed: int, *, again: bool = False) -> bool:
-        """Whether the candidate's answer is shown first: random, and drawn again if the pair is shown `again`."""
+        """Return whether the candidate's answer is shown first.
+
+        The order is random. It is drawn anew if the pair is shown `again`.
+        """
         key = content_hash(f"{'again' if again else 'side'}/{seed}", *self.pair)
         return (int(key, 16) % 2 == 1) == (self.before < self.after)
 
@@ -246,7 +250,8 @@ class JudgingPool:
     """All queries of a log. Those whose answers differ are judged in a random order, drawn with `seed`.
 
     The order depends on the queries alone, so another candidate starts with the same queries and can reuse judgements.
-    A loss of `delta` has to be ruled out, and a loss of `least` blocks; `alpha` is the error rate of both together.
+    A loss of `delta` has to be ruled out, and a loss of `least` blocks. `alpha` is the error rate of both decisions
+    together.
     """
 
     queries: tuple[JudgingQuery, ...]
@@ -278,14 +283,14 @@ class JudgingPool:
 
     @property
     def repeats(self) -> tuple[tuple[JudgingQuery, int], ...]:
-        """The queries that are shown twice before the first look, each with the number of answers that come before."""
+        """The queries that are shown twice before the first look, each with the number of answers before the repeat."""
         first = self.looks[0] if self.looks else 0
         count, step = min(REPEATS, first // 2), max(1, first // (2 * REPEATS))
         return tuple((self.order[k * step], first - (count - 1 - k) * step) for k in range(count))
 
     @cached_property
     def sample(self) -> JudgingSample:
-        """The pool's queries in order, as the test needs them."""
+        """The pool's queries in order, in the form that the test needs."""
         ways = [[q.cluster for q in self.order]]
         if len({q.cluster for q in self.queries}) == len(self.queries):  # the log names no clusters
             ways = [[q.before for q in self.order], [q.after for q in self.order]]
@@ -320,8 +325,10 @@ class JudgingSample:
 
 
 def plan_looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ...]:
-    """The numbers of answers after which to look. With the last, a candidate without a loss passes in 80% of cases if
-    half of the answers are decisive; it is at most all of them.
+    """Return the numbers of answers after which to look.
+
+    With the last look, a candidate without a loss passes in 80% of cases if half of the answers are decisive. No look
+    needs more answers than the pool has queries.
 
     >>> plan_looks(ChangedShare("", "", 0.142, 0.13, 0.155, 426, 3000.0), np.ones(426), delta=0.02)
     (20, 40, 80, 160, 254)
@@ -337,7 +344,7 @@ def plan_looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[in
 
 
 def decide_by_judgements(pool: JudgingPool, answers: Mapping[str, Judgement], *, baseline: str) -> JudgementSummary:
-    """The decision from the answers (by item), at the first look that decides, else at the last one reached."""
+    """Return the decision from the answers (by item) at the first look that decides, or else at the last one."""
     found = [answers.get(q.item) for q in pool.order]
     answered = next((i for i, one in enumerate(found) if one is None), len(found))
     plan = pool.looks
@@ -359,7 +366,10 @@ def decide_by_judgements(pool: JudgingPool, answers: Mapping[str, Judgement], *,
 def decide_at_looks(
     sample: JudgingSample, plan: Sequence[int], losses: Floats, *, delta: float, least: float, alpha: float = ALPHA
 ) -> tuple[Outcome, int]:
-    """The outcome and its look, or else the last look reached; `losses` are +1, -1 or 0, in order."""
+    """Return the outcome and the look that decides, or else the last look reached.
+
+    `losses` are +1, -1 or 0, in order.
+    """
     reached = 0
     for n, bound in zip(plan, _look_bounds(tuple(plan), alpha), strict=True):
         if n > len(losses):
@@ -379,13 +389,13 @@ def _look_bounds(plan: tuple[int, ...], alpha: float) -> tuple[float, ...]:
 
 
 def estimate_loss(sample: JudgingSample, losses: Floats) -> float:
-    """The estimated loss over all queries, from these answers."""
+    """Return the estimated loss over all queries, from these answers."""
     weights = sample.weights[: len(losses)]
     return sample.share * float(weights @ losses / weights.sum())
 
 
 def loss_statistic(sample: JudgingSample, losses: Floats, theta: Floats) -> Floats:
-    """z of H0: the loss over all queries is theta; positive if it is larger. Same shape as `theta`.
+    """Return z of H0: the loss over all queries is theta. It is positive if the loss is larger; same shape as `theta`.
 
     Let p be the share of queries in the pool, raised to theta if smaller, and m = theta / p. The variance of the loss
     is p^2 times that of the mean under a mean of m (Tango's, times the design effect), plus m^2 p (1 - p) / worth.
@@ -408,7 +418,7 @@ def loss_statistic(sample: JudgingSample, losses: Floats, theta: Floats) -> Floa
 
 
 def _design_effect(sample: JudgingSample, residuals: Floats, weights: Floats) -> tuple[float, float]:
-    """(design effect, at least 1; degrees of freedom) of the weighted mean with these residuals.
+    """Return the design effect (at least 1) and the degrees of freedom of the weighted mean with these residuals.
 
     The degrees of freedom are the effective number of clusters minus one.
     """
@@ -427,7 +437,7 @@ def _design_effect(sample: JudgingSample, residuals: Floats, weights: Floats) ->
 
 
 def _cluster_sum_of_squares(codes: Codes, part: Floats) -> float:
-    """The sum of squares of the clusters' sums, with the correction for few clusters (CR1)."""
+    """Return the sum of squares of the clusters' sums, with the correction for few clusters (CR1)."""
     sums = np.bincount(codes, part)
     clusters = int((np.bincount(codes) > 0).sum())
     return float((sums**2).sum()) * clusters / max(clusters - 1, 1)
@@ -436,7 +446,10 @@ def _cluster_sum_of_squares(codes: Codes, part: Floats) -> float:
 def _repeated_interval(
     sample: JudgingSample, plan: tuple[int, ...], losses: Floats, alpha: float
 ) -> tuple[float, float]:
-    """The interval of losses that this look does not rule out, by bisection; a gain is a loss of the other model."""
+    """Return the interval of losses that this look does not rule out, by bisection.
+
+    A gain is a loss of the other model.
+    """
     bound = _look_bounds(plan, alpha)[plan.index(len(losses))]
     low, high = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
     for _ in range(30):
@@ -456,7 +469,7 @@ ANSWERS = {scores: answer for answer, scores in SCORES.items()}
 
 
 def judgements_path(log: Path) -> Path:
-    """The judgements file of a query log.
+    """Return the judgements file of a query log.
 
     >>> judgements_path(Path("logs/march.txt")).name
     'march.txt.qrels'
@@ -471,18 +484,18 @@ class Judgements:
     scores: Mapping[JudgedPair, tuple[int, int]]
 
     def answer(self, asked: JudgingQuery) -> Judgement | None:
-        """The judgement of a query's two answers; None if unjudged."""
+        """Return the judgement of a query's two answers, or None if unjudged."""
         found = self.scores.get(asked.pair)
         return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
 
     def answers(self, asked: Iterable[JudgingQuery]) -> dict[str, Judgement]:
-        """The judgements of these queries, by item."""
+        """Return the judgements of these queries, by item."""
         found = {q.item: self.answer(q) for q in asked}
         return {item: answer for item, answer in found.items() if answer}
 
 
 def save_answers(path: Path, said: Iterable[tuple[JudgingQuery, Judgement | None]]) -> Judgements:
-    """Add or replace answers in the file, keeping all others; UsageError if it cannot be read or written."""
+    """Add or replace answers in the file, keeping all others. Raise UsageError if it cannot be read or written."""
     try:
         with files.lock_folder(path.parent):
             scores = dict(read_judgements(path).scores)
@@ -500,7 +513,7 @@ def save_answers(path: Path, said: Iterable[tuple[JudgingQuery, Judgement | None
 
 
 def read_judgements(path: Path) -> Judgements:
-    """The judgements in a file, empty if it does not exist; UsageError names the faulty line."""
+    """Return the judgements in a file, empty if it does not exist. Raise UsageError for a faulty line."""
     try:
         lines = read_text(path).splitlines()
     except FileNotFoundError:

@@ -1,1 +1,1 @@
-"""Compares stored vectors with a model: which are the model's, which are wrong, and which text each belongs to."""
+"""Compare stored vectors with a model: which are the model's, which are wrong, and to which text each belongs."""

@@ -1,4 +1,4 @@
-"""Audits a stored index: compares fresh vectors with stored ones, text by text, and explains the differences."""
+"""Audit a stored index: compare fresh vectors with stored ones, text by text, and explain the differences."""
 
 from __future__ import annotations
 
@@ -52,11 +52,12 @@ ENCODED_AGAIN = 64  # texts encoded twice, to check whether their vectors are th
 
 @dataclass(frozen=True, slots=True)
 class AuditedRow:
-    """A row that is not this model's: its number in the file, its id, and its fault.
+    """A row whose vector is not this model's vector of its text: its number in the file, its id, and its fault.
 
-    `cosine` is the cosine with its own fresh vector, None if it has none; `length` the ratio of their lengths.
-    `text_of` is the id of the row whose text's vector it has, and `text_at` that row's number; `stored_at` the id of a
-    row that has its own vector; `beginning` the part of the text that was encoded.
+    `cosine` is the cosine with the row's own fresh vector, None if there is none; `length` is the ratio of their
+    lengths. `text_of` is the id of the row whose text has this row's vector, and `text_at` that row's number.
+    `stored_at` is the id of the row that has this row's own vector. `beginning` is the part of the text that was
+    encoded.
     """
 
     number: int
@@ -72,7 +73,7 @@ class AuditedRow:
 
 @dataclass(frozen=True)
 class Placement:
-    """The text that a row's vector belongs to, and the row that has its own vector: as in `AuditedRow`."""
+    """The text to which a row's vector belongs, and the row that has the row's own vector, as in `AuditedRow`."""
 
     text_of: str | None
     text_at: int | None
@@ -91,15 +92,15 @@ class KindCount:
 class IndexAudit:
     """The result of auditing a stored index, which `encheck index --json FILE` writes.
 
-    `exit_code` is 0 if all are this model's, 1 if some are not, 10 if it cannot be determined. `dimension` is that of
-    the fresh vectors.
+    `exit_code` is 0 if all vectors are this model's, 1 if some are not, 10 if that cannot be determined. `dimension` is
+    the dimension of the fresh vectors.
 
-    `counts` are of the `compared` rows among the `rows` of the file, `whole_file` of all rows, for faults that show
-    without a text (zero, not finite, another dimension). `wrong` is the share of compared rows that are not this
-    model's, with Clopper and Pearson's 95% interval for all rows if they were `sampled`, and `at_most` its one-sided
-    95% upper bound; both are None if all rows were compared. `noise` is the 90th percentile of right rows' distances (1
-    - cosine) to the fresh vectors, 0 if no row is right. `faults` lists each row that is not this model's, `groups` the
-    rows with other faults by their possible cause.
+    `counts` has the kinds of the `compared` rows among the `rows` of the file. `whole_file` has those of all rows, for
+    faults that show without a text (zero, not finite, another dimension). `wrong` is the share of compared rows that
+    are not this model's, with Clopper and Pearson's 95% interval for all rows if they were `sampled`, and `at_most` is
+    its one-sided 95% upper bound; both are None if all rows were compared. `noise` is the 90th percentile of the
+    distances (1 - cosine) of right rows to the fresh vectors, 0 if no row is right. `faults` lists each row that is not
+    this model's, `groups` the rows with other faults by their possible cause.
     """
 
     encheck_index_audit: Literal[1] = field(default=1, kw_only=True)
@@ -122,7 +123,7 @@ class IndexAudit:
     notes: tuple[str, ...]
 
     def count(self, kind: RowKind) -> int:
-        """How many compared rows are of this kind."""
+        """Return how many compared rows are of this kind."""
         return next((one.rows for one in self.counts if one.kind == kind), 0)
 
 
@@ -136,10 +137,11 @@ def compare_index(
     similarity: str = "dot",
     progress: Progress | None = None,
 ) -> IndexAudit:
-    """Compare the rows with these numbers (None: all, or a random sample) with fresh vectors of their texts.
+    """Compare rows of an index with fresh vectors of their texts.
 
-    `similarity` is the index's similarity function: with cosine, lengths do not count. UsageError if nothing can be
-    compared, or if a sampled row has no fresh vector.
+    Compare the rows with the given numbers; with None, all rows or a random sample. `similarity` is the index's
+    similarity function: with cosine, lengths do not count. Raise UsageError if nothing can be compared, or if a sampled
+    row has no fresh vector.
     """
     if fresh.is_model and index.named_by == "hash":
         raise UsageError(
@@ -268,7 +270,7 @@ class _RowsAudit:
     def _list_faults(
         self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, RowKind]
     ) -> tuple[AuditedRow, ...]:
-        """Every row that is not this model's, including rows that were not compared and whose vector is broken."""
+        """Return every row that is not this model's, including rows with a broken vector that were not compared."""
         compared_rows = {row.number: row for row in (*faults.values(), *without_text)}
         elsewhere = np.array(sorted(broken.keys() - compared_rows.keys()), np.intp)
         named = zip(elsewhere.tolist(), self.index.rows(elsewhere), strict=True) if len(elsewhere) else ()
@@ -277,7 +279,7 @@ class _RowsAudit:
         return tuple(listed[number] for number in sorted(listed))
 
     def _read_stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
-        """The rows' stored vectors, their lengths, those of a different length, and the faults among all rows."""
+        """Return the rows' stored vectors, their lengths, vectors of a different length, and the faults of all rows."""
         stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
         lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, RowKind]()
         for block in self.index.blocks(dimension):
@@ -296,14 +298,14 @@ class _RowsAudit:
         return stored, lengths, others, broken
 
     def _by_role(self, places: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
-        """The places of each role that occurs."""
+        """Yield the places of each role that occurs."""
         for role in sorted({self.rows[place].role for place in places}):
             yield role, [place for place in places if self.rows[place].role == role]
 
     def _mark_shortened(
         self, one: StoredAndFresh, unexplained: Sequence[int], faults: dict[int, AuditedRow]
     ) -> Iterator[str]:
-        """Mark the rows whose vector is of a shortened text; yields a note about rows that were not searched."""
+        """Mark the rows whose vector is that of a shortened text. Yield a note about rows that were not searched."""
         searched = 0
         for role, places in self._by_role(unexplained):
             found = find_beginnings(
@@ -318,13 +320,13 @@ class _RowsAudit:
             yield f"{len(unexplained) - searched:,} rows were not checked for a shortened text"
 
     def _find_misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
-        """The rows with a different text's vector, by place."""
+        """Return the rows with a different text's vector, by place."""
         places = rows_to_search(one, kinds)
         if not len(places):
             return {}
 
         def carries(place: int, distance: float) -> bool:
-            """Whether a vector at this distance belongs to the other text, and is not merely near it."""
+            """Return whether a vector at this distance belongs to the other text, and is not merely near it."""
             own = one.distance[place]
             return distance <= one.tolerance and (own > one.tolerance or distance < own / 10)
 
@@ -342,11 +344,11 @@ class _RowsAudit:
     def _find_among_all(
         self, one: StoredAndFresh, places: Ints, carries: Callable[[int, float], bool]
     ) -> dict[int, Placement]:
-        """The same for rows whose vector matches no compared text, among all stored vectors.
+        """Return the same for rows whose vector matches no compared text, by a search of all stored vectors.
 
-        Three rows may have the text: one with the same vector; the row as far away on the other side as the one that
-        has this row's own vector; the row as far away as others' texts are. The fresh vector of their texts decides.
-        Without it, only the place of the row's own vector is known.
+        Three rows may have the text: a row with the same vector, the row at the opposite offset from the row that has
+        this row's own vector, and the row at the offset at which other rows' texts lie. The fresh vectors of their
+        texts decide. Without these, only the place of the row's own vector is known.
         """
         own = self.numbers[places]
         wanted = np.concatenate([one.vectors[places], self.vectors[places]])
@@ -378,7 +380,9 @@ class _RowsAudit:
         return found
 
     def _rows_with_vectors(self, numbers: Ints) -> dict[int, tuple[IndexRow, Vectors | None]]:
-        """The existing rows with these numbers that have a text, each with its fresh vector (None if unknown)."""
+        """Return those rows with these numbers that exist and have a text, each with its fresh vector (None if
+        unknown).
+        """
         numbers = np.unique(numbers[(numbers >= 0) & (numbers < self.index.count)]).astype(np.intp)
         if not len(numbers):
             return {}
@@ -395,7 +399,10 @@ class _RowsAudit:
     def _row_with_own_vector(
         self, place: int, home: int, known: Mapping[int, tuple[IndexRow, Vectors | None]], tolerance: float
     ) -> str | None:
-        """The id of the row that has this row's own vector, None if that row's text has the same vector anyway."""
+        """Return the id of the row that has this row's own vector.
+
+        Return None if that row's text has the same vector anyway.
+        """
         if home not in known:
             return None
         row, vector = known[home]
@@ -406,7 +413,7 @@ class _RowsAudit:
         return None if is_twin else row.id
 
     def _explain_groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
-        """The rows without these faults, in groups with a possible cause."""
+        """Return the rows without these faults, in groups that each have a possible cause."""
         open_places = np.array([place for place, row in faults.items() if row.kind == "unexplained"], np.intp)
         right = np.array([place for place, row in faults.items() if row.kind == "right"], np.intp)
         can_ask = self.fresh.is_model and self.index.named_by == "text"
@@ -423,7 +430,7 @@ class _RowsAudit:
         return tuple(groups)
 
     def _explain_by_other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
-        """The group, or a finding that its vectors are this model's in a different role, if prompts differ."""
+        """Return the group. Its cause becomes "another prompt" if most vectors are this model's in a different role."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
         roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
         for role in roles if prompt_for else ():
@@ -442,7 +449,7 @@ class _RowsAudit:
     def _group_by_dimension(
         self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]
     ) -> Iterator[RowGroup]:
-        """The rows of each other dimension: this model's, truncated, or a different model's."""
+        """Yield the rows of each other dimension: this model's, truncated, or a different model's."""
         sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
         for size in sizes:
             places = [place for place, vector in others.items() if len(vector) == size]
@@ -461,7 +468,7 @@ def _outcome_and_reason(
     label: str, counts: Counter[RowKind], broken: int, one: StoredAndFresh, *, again: float, share: Figure | None,
     at_most: float | None, groups: Sequence[RowGroup],
 ) -> tuple[AuditOutcome, str]:  # fmt: skip
-    """The outcome and its reason; unreliable data take precedence over counts."""
+    """Return the outcome and its reason. Unreliable data take precedence over counts."""
     without_text = counts["no text"]
     n = sum(counts.values()) - without_text
     if again > one.tolerance:
@@ -499,12 +506,12 @@ def _outcome_and_reason(
 
 
 def fault_counts_text(counts: Mapping[RowKind, int]) -> Iterator[str]:
-    """The number of rows with each known fault, in words."""
+    """Yield the number of rows with each known fault, in words."""
     yield from (f"{counts[kind]:,} {said}" for kind, said in FAULT_WORDS.items() if counts.get(kind))
 
 
 def cause_counts_text(groups: Sequence[RowGroup]) -> Iterator[str]:
-    """The number of rows that may have each cause, in words."""
+    """Yield the number of rows that may have each cause, in words."""
     causes: Counter[str] = Counter()
     for group in groups:
         causes[group.says] += len(group.rows)
@@ -521,7 +528,7 @@ FAULT_WORDS: dict[RowKind, str] = {
 
 
 def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
-    """A note for each shift: rows that have the vectors of texts this many rows before or after them."""
+    """Yield a note for each shift: rows that have the vectors of texts a fixed number of rows before or after."""
     rows = [row for row in faults.values() if row.text_at is not None]
     shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
     for shift, count in shifts.most_common(3):
@@ -531,7 +538,7 @@ def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
 
 
 def _length_note(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
-    """A note on the lengths of vectors whose direction is right."""
+    """Yield a note on the lengths of vectors whose direction is right."""
     ratios = [row.length for row in faults.values() if row.kind == "not normalised" and row.length]
     if not ratios:
         return

@@ -1,9 +1,9 @@
-"""The first step of a gate against an index in use: check that its vectors are one model's, and match their texts.
+"""The first step of a gate against an index in use: check that its vectors come from one model and match their texts.
 
 The old model may no longer exist, so this module checks two things. First, which vectors are already the new model's:
 if only some are, the index is a mix. Second, for an index of an unavailable model: the similarity of two stored vectors
-should correlate with the new model's similarity of their texts. A batch shifted by one row correlates with the texts
-one row before.
+should correlate with the new model's similarity of their texts. If a batch was shifted by one row, it correlates with
+the texts one row before.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ APART = 10  # in a mix, different vectors are this many times farther than equal
 
 
 def find_index_faults(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, Vectors]) -> IndexFaults | None:
-    """The faults in the vectors of these documents, None without faults.
+    """Return the faults in the vectors of these documents, or None without faults.
 
     `documents` are the new model's vectors by text. If the new model differs from the old one only on long texts, the
     length limit was changed, which is not a fault.
@@ -68,7 +68,10 @@ def _zero_vectors(numbers: Ints, stored: Vectors) -> IndexFaults | None:
 
 
 def _mixed_models(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
-    """The rows that are not the new model's; None if all or none are, or if text length explains the difference."""
+    """Return the rows that are not the new model's.
+
+    Return None if all rows or none are the new model's, or if text length explains the difference.
+    """
     right, others = one.count("right"), [row for row in one.faults if row.kind != "no text"]
     misplaced = one.count("another text")
     if not others or right + misplaced == 0:
@@ -96,7 +99,7 @@ def _mixed_models(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults 
 
 
 def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:
-    """The rows whose similarities to others correlate with those of a different text, or of no text."""
+    """Return the rows whose similarities to other rows correlate with those of a different text, or of no text."""
     shifted: dict[int, Ints] = {}
     strange: list[int] = []
     for start in range(0, len(numbers), ROWS_AT_ONCE):
@@ -130,7 +133,7 @@ def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFa
 
 
 def _odd_lengths(numbers: Ints, stored: Vectors) -> IndexFaults | None:
-    """The rows whose length differs, in an index with one length for most rows."""
+    """Return the rows whose length differs, in an index where most rows have one length."""
     sizes = np.linalg.norm(stored.astype(np.float64), axis=1)
     usual = float(np.median(sizes))
     same = np.abs(sizes - usual) <= 0.001 * usual
@@ -145,7 +148,7 @@ def _odd_lengths(numbers: Ints, stored: Vectors) -> IndexFaults | None:
 
 
 def _similarity_profiles(vectors: Vectors) -> Floats:
-    """Each row's similarities to the other rows, less the rows' mean similarities, at length 1; shape [n, n]."""
+    """Return each row's similarities to the other rows, less their mean, normalised to length 1; shape [n, n]."""
     directions = unit_vectors(vectors).astype(np.float64)
     alike = directions @ directions.T
     count = len(alike)
@@ -157,7 +160,7 @@ def _similarity_profiles(vectors: Vectors) -> Floats:
 
 
 def _shifted_rows(likeness: Floats) -> Iterator[tuple[int, Ints]]:
-    """(shift, rows) of runs of rows that fit the text this many rows after them better than their own."""
+    """Yield (shift, rows) for runs of rows that fit the text `shift` rows after them better than their own."""
     rows = np.arange(len(likeness))
     best = likeness.argmax(axis=1) - rows
     shifts = {int(best[run[0]]) for run in _equal_runs(best) if best[run[0]] and len(run) >= FEWEST_SHIFTED}
@@ -170,10 +173,10 @@ def _shifted_rows(likeness: Floats) -> Iterator[tuple[int, Ints]]:
 
 
 def _equal_runs(values: Ints) -> list[Ints]:
-    """The places of equal neighbours."""
+    """Return the positions of each run of equal values."""
     return np.split(np.arange(len(values)), np.flatnonzero(np.diff(values)) + 1)
 
 
 def _runs_of_chosen(chosen: NDArray[np.bool_], fewest: int) -> Iterator[Ints]:
-    """The places of runs of at least this many chosen rows."""
+    """Yield the positions of each run of at least `fewest` chosen rows."""
     yield from (run for run in _equal_runs(chosen.astype(np.intp)) if chosen[run[0]] and len(run) >= fewest)

@@ -1,12 +1,12 @@
-"""Compares stored vectors with fresh ones of the same texts: which are this model's, and why the others are not.
+"""Compare stored vectors with fresh ones of the same texts: which are this model's, and why are the others not?
 
 Two vectors are the same if they differ by no more than half precision in a different batch (`ROUNDING` of 1 - cosine).
 To find the vector of a shortened text, beginnings of the text are encoded.
 
-A cause often shows only in a group of rows, because cosines of single rows overlap: an edited text keeps .70 to .95, a
-model whose weights were disturbed by 12% keeps .87 to .96. A different model moves every vector about as far, but
-hardly changes the texts' similarities with each other. An edited text moves as far as its edit, and is nearer to the
-text without the edited words. A prompt moves all vectors in one direction.
+A cause often shows only in a group of rows, because the cosines of single rows overlap: an edited text keeps a cosine
+of .70 to .95, a model whose weights were disturbed by 12% keeps .87 to .96. A different model moves every vector about
+as far, but hardly changes the texts' similarities with each other. An edited text moves as far as its edit, and is
+nearer to the text without the edited words. A prompt moves all vectors in one direction.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ SCORES_AT_ONCE = 1 << 25
 
 @dataclass(frozen=True)
 class StoredAndFresh:
-    """Each row's `distance` (1 - cosine, NaN if there is none), the ratio of its length to the fresh vector's, and the
-    vectors [n, d], with integers rescaled to the fresh ones.
+    """Stored and fresh vectors [n, d], row by row, with integers rescaled to the fresh ones.
 
+    Each row has a `distance` (1 - cosine, NaN if there is none) and the ratio of its length to the fresh vector's.
     `tolerance` is the largest distance of two equal vectors. `calibrated` is false if integers could not be rescaled.
     """
 
@@ -91,9 +91,9 @@ def _length_ratios(stored: Vectors, fresh: Vectors) -> Floats:
 
 
 def _rescale_integers(stored: Vectors, fresh: Vectors) -> Vectors:
-    """Integers rescaled to the fresh vectors, with a scale and an offset for each dimension.
+    """Return integers rescaled to the fresh vectors, with a scale and an offset for each dimension.
 
-    These are fitted on the better half of the rows, so that rows of other models do not count.
+    Scale and offset are fitted on the better half of the rows, so that rows of other models do not count.
     """
     usable = np.isfinite(stored).all(axis=1) & stored.any(axis=1)
     x, y = stored[usable].astype(np.float64), fresh[usable].astype(np.float64)
@@ -116,9 +116,10 @@ def _rescale_integers(stored: Vectors, fresh: Vectors) -> Vectors:
 
 
 def classify_rows(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> list[RowKind]:
-    """The kind of each row by its own fresh vector; "unexplained" if the row is not this model's.
+    """Return the kind of each row by its own fresh vector; "unexplained" if the row is not this model's.
 
-    `lengths` are the numbers per vector, 0 for none. `lengths_count`: the index's similarity depends on lengths.
+    `lengths` has the number of dimensions of each stored vector, 0 if there is none. `lengths_count` is true if the
+    index's similarity depends on lengths.
     """
     dimension = one.vectors.shape[1]
     near: Bools = np.asarray(one.distance <= one.tolerance, bool)
@@ -144,7 +145,9 @@ def classify_rows(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) ->
 
 
 def rows_to_search(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
-    """Rows that may have a different text's vector: unexplained rows, and near ones that are far for this file."""
+    """Return the rows that may have a different text's vector: unexplained rows, and near rows that are far for this
+    file.
+    """
     near = np.asarray(one.distance <= one.tolerance)
     limit = max(SMALL_DISTANCE, SMALL_FACTOR * float(np.median(one.distance[near]))) if near.any() else 0.0
     open_kinds = np.array([kind in ("unexplained", "right", "not normalised") for kind in kinds], bool)
@@ -153,19 +156,19 @@ def rows_to_search(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
 
 @dataclass(frozen=True)
 class NearestRows:
-    """For each wanted vector: the row of the nearest one (-1: none near enough) and its distance."""
+    """For each wanted vector, the row of the nearest vector (-1 if none is near enough) and its distance."""
 
     row: Ints
     distance: Floats
 
 
 def nearest_equal(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: float) -> NearestRows:
-    """The nearest of `vectors` [m, d] to each of `wanted` [n, d], except the row `but`, if the two are equal."""
+    """Return the nearest of `vectors` [m, d] to each of `wanted` [n, d], except row `but`, if the two are equal."""
     return nearest_equal_in_blocks(wanted, iter([(0, vectors)]), but=but, tolerance=tolerance, sketch=False)
 
 
 def finite_blocks(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]]:
-    """(first row, vectors), with 0 in place of values that are not finite."""
+    """Yield (first row, vectors) with values that are not finite replaced by 0."""
     for block in blocks:
         finite: Bools = np.asarray(np.isfinite(block.vectors).all(axis=1), bool)
         yield block.start, block.vectors if finite.all() else np.where(finite[:, None], block.vectors, np.float32(0))
@@ -174,10 +177,10 @@ def finite_blocks(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]
 def nearest_equal_in_blocks(
     wanted: Vectors, blocks: Iterator[tuple[int, Vectors]], *, but: Ints, tolerance: float, sketch: bool = True
 ) -> NearestRows:
-    """Like `nearest_equal`, among blocks of vectors that do not fit in memory.
+    """Return the same as `nearest_equal`, for blocks of vectors that do not fit in memory.
 
-    With `sketch`, the nearest of a block is found in 64 random dimensions, in which equal vectors stay equal, and then
-    compared in full: a million vectors take seconds.
+    With `sketch`, the nearest vector of a block is searched in 64 random dimensions, in which equal vectors stay equal,
+    and then compared in full. So the search of a million vectors takes seconds.
     """
     best, least = np.full(len(wanted), -1, np.intp), np.full(len(wanted), np.inf)
     directions = unit_vectors(wanted)
@@ -215,7 +218,7 @@ class Beginning:
 
 @dataclass(frozen=True)
 class FoundBeginnings:
-    """The beginnings found, by place among the texts; `searched` texts were examined before the limit of work."""
+    """The beginnings that were found, by position of the text. `searched` is the number of texts examined."""
 
     found: Mapping[int, Beginning]
     searched: int
@@ -224,11 +227,11 @@ class FoundBeginnings:
 def find_beginnings(
     texts: Sequence[str], stored: Vectors, distance: NDArray[np.float64], encode: Encode, *, tolerance: float, seed: int
 ) -> FoundBeginnings:
-    """Find the beginning of each text whose vector is the stored one, shape [n, d].
+    """Find, for each text, the beginning whose vector is the stored one. `stored` has shape [n, d].
 
-    `distance` is that of the whole text's vector. First, 32 beginnings of a text are tried, and those that end in its
-    last word. If one is much nearer than the whole text, each word around it is tried, and then each character, because
-    a tokenizer can cut inside words.
+    `distance` is the distance of the whole text's vector. First, 32 beginnings of a text are tried, and those that end
+    in its last word. If one beginning is much nearer than the whole text, each word around its end is tried, and then
+    each character, because a tokenizer can cut inside words.
     """
     ends = [[match.end() for match in WORD.finditer(text)] for text in texts]
     order = [place for place in np.random.default_rng(seed).permutation(len(texts)) if len(ends[place]) > 1]
@@ -266,7 +269,7 @@ def find_beginnings(
 
 
 def _ends_around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
-    """The ends between the neighbours of the best one tried."""
+    """Return the ends between the two tried ends next to the best one."""
     if best not in tried:  # inside the last word
         return []
     at = tried.index(best)
@@ -276,7 +279,7 @@ def _ends_around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[i
 
 
 def _characters_around(ends: Sequence[int], best: int) -> list[int]:
-    """Each character from the end before the best one to the end after it."""
+    """Return each character position from the end before the best one to the end after it."""
     if best not in ends:
         return []
     at = ends.index(best)
@@ -319,12 +322,14 @@ class RowGroup:
 
 
 def make_group(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
-    """A group with its cause in words."""
+    """Return a group with its cause in words."""
     return RowGroup(cause, rows, evidence, CAUSE_WORDS[cause])
 
 
 def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
-    """Runs of rows with no right row between them; the rows of shorter runs are one group. Both are ascending.
+    """Yield runs of rows with no right row between them. The rows of shorter runs form one group.
+
+    `rows` and `right` are ascending.
 
     >>> [one.tolist() for one in split_into_groups(np.arange(3, 15), np.array([2, 15]))]
     [[3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]]
@@ -339,9 +344,9 @@ def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
 def explain_group(
     rows: Ints, stored: Vectors, fresh: Vectors, texts: Sequence[str] | None, encode: Encode | None, *, seed: int
 ) -> RowGroup:
-    """The probable cause for a group; `stored` and `fresh` have shape [rows, d].
+    """Return the probable cause for a group; `stored` and `fresh` have shape [rows, d].
 
-    `texts` and `encode` are None if the model cannot encode: then edits cannot be detected.
+    `texts` and `encode` are None if the model cannot encode. Then edits cannot be detected.
     """
     numbers = tuple(rows.tolist())
     if len(rows) < FEWEST_OF_A_GROUP:
@@ -377,7 +382,7 @@ def explain_group(
 
 
 def _similarity_correlation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float, bool]:
-    """Correlation of the cosines of all pairs of rows, and whether it exceeds chance (Mantel 1967, Cancer Res. 27)."""
+    """Return the correlation of the cosines of all pairs of rows, and whether it exceeds chance (Mantel 1967)."""
     v, f = v[:MOST_RELATED], f[:MOST_RELATED]
     pairs = np.triu_indices(len(v), 1)
     a, b = v @ v.T, (f @ f.T)[pairs]
@@ -393,7 +398,7 @@ def _similarity_correlation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float
 def _count_edited(
     v: Vectors, distance: Floats, texts: Sequence[str], encode: Encode, *, seed: int
 ) -> tuple[int, int] | None:
-    """(rows that are nearer to their text without some of its words, rows that were tried)."""
+    """Return how many rows are nearer to their text without some of its words, and how many were tried."""
     able = [row for row, text in enumerate(texts) if len(WORD.findall(text)) > 2]
     if len(able) < FEWEST_OF_A_GROUP:
         return None
@@ -410,7 +415,7 @@ def _count_edited(
 
 
 def _without_words(text: str, windows: int) -> Iterator[str]:
-    """The text without its beginning, its end, or one or two of about `windows` stretches of words."""
+    """Yield the text without its beginning, its end, or one or two of about `windows` stretches of words."""
     words = text.split()
     step = -(-len(words) // windows)
     for start in range(0, len(words), step):

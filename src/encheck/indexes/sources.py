@@ -42,13 +42,16 @@ class FreshVectors:
 
     @property
     def is_model(self) -> bool:
-        """Whether it can encode any text."""
+        """Whether it can encode any text, which a file of vectors cannot."""
         return not isinstance(self.source, StoredIndex)
 
     def vectors(
         self, names: Sequence[str], roles: Sequence[str], *, are_hashes: bool = False, progress: Progress | None = None
     ) -> tuple[Vectors, Bools]:
-        """The vector of each name in its role (empty: that of the audit), shape [n, d], and which of them exist."""
+        """Return the vector of each name in its role, shape [n, d], and which vectors exist.
+
+        An empty role means the role of the audit.
+        """
         if isinstance(self.source, StoredIndex):
             return self._look_up(self.source, names, roles, are_hashes=are_hashes)
         found: dict[tuple[str | None, str], Vectors] = {(self.role, name): vector for name, vector in self.made.items()}
@@ -67,7 +70,7 @@ class FreshVectors:
         return (np.array(rows, np.float32) if rows else np.zeros((0, 1), np.float32)), np.ones(len(rows), bool)
 
     def vectors_in_role(self, role: str, texts: Sequence[str]) -> tuple[Vectors, Bools]:
-        """The same for texts in one role."""
+        """Return the same for texts that all have one role."""
         return self.vectors(texts, [role] * len(texts))
 
     def _look_up(
@@ -96,7 +99,7 @@ class FreshVectors:
 
 
 def open_fresh_vectors(settings: Settings, *, role: str, texts: Path | None = None) -> FreshVectors:
-    """The model of these settings, or a file of fresh vectors; UsageError if it has no vectors.
+    """Return the source that these settings name: a model or a file of vectors. Raise UsageError if it has no vectors.
 
     `texts` is a file with the texts of fresh vectors that have none, by their ids.
     """
@@ -109,7 +112,7 @@ def open_fresh_vectors(settings: Settings, *, role: str, texts: Path | None = No
 
 
 def fresh_vectors_of(model: object, *, role: str) -> FreshVectors:
-    """A model or function given as an object; UsageError for any other object."""
+    """Return the source for a model or function that is given as an object. Raise UsageError for any other object."""
     label = getattr(model, "__qualname__", type(model).__name__)
     if callable(model) and not isinstance(model, Encoder):
 
@@ -135,9 +138,10 @@ def _check_role(role: str) -> str:
 
 
 def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: bool = False) -> StoredIndex:
-    """The index that `vectors:FILE`, or a path, names; UsageError for any other value.
+    """Return the index that `vectors:FILE`, or a path, names. Raise UsageError for any other value.
 
-    `texts` is a file with its texts by id; with `only_if_needed` it is read only if the index has no texts or hashes.
+    `texts` is a file with the index's texts by id. With `only_if_needed`, it is read only if the index has no texts or
+    hashes.
     """
     if isinstance(spec, str) and not spec.startswith(STORED_PREFIX):
         raise UsageError(f"the index is {spec!r}, but should be vectors:FILE, with the columns text and vector")
@@ -148,7 +152,7 @@ def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: b
 
 
 def refuse_options(sample: int | None, similarity: str) -> None:
-    """UsageError for an invalid sample size or similarity."""
+    """Raise UsageError for an invalid sample size or similarity."""
     if sample is not None and sample < 1:
         raise UsageError(f"the sample is {sample}, but should be 1 or more rows")
     if similarity not in SIMILARITIES:

@@ -1,4 +1,4 @@
-"""The options of a run, declared once, and [tool.encheck] of pyproject.toml."""
+"""The options of a run, each declared once, and [tool.encheck] of pyproject.toml."""
 
 from encheck.options.arguments import (
     PREFIX,

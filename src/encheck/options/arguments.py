@@ -1,4 +1,4 @@
-"""The options on a command line: pytest's, and those in the commands that encheck prints."""
+"""The options on a command line: pytest's options, and the options in the commands that encheck prints."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ PREFIX = "encheck-"  # prefix of the options that the installed plugin adds to e
 
 
 class OptionGroup(Protocol):
-    """The part of pytest's option group used here."""
+    """The part of pytest's option group that is used here."""
 
     def addoption(self, *names: str, **attributes: Any) -> None:
-        """As pytest's."""
+        """Add an option, as in pytest."""
         ...
 
 
 def add_options(group: OptionGroup, *, prefix: str = "", but: Collection[str] = ()) -> None:
-    """Add every option of encheck but these settings to a pytest option group, as `--{prefix}name`.
+    """Add every option of encheck, except for the settings in `but`, to a pytest option group, as `--{prefix}name`.
 
-    The installed plugin uses the prefix `encheck-`; `encheck.short_options` none.
+    The installed plugin uses the prefix `encheck-`; `encheck.short_options` uses none.
     """
     for option in (one for name, one in OPTIONS.items() if name not in but):
         shown = "==SUPPRESS==" if option.hidden else option.text.replace("%", "%%")
@@ -42,7 +42,7 @@ def add_options(group: OptionGroup, *, prefix: str = "", but: Collection[str] = 
 
 
 def paths_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """The (option, path) pairs in which an existing path follows its option as a separate argument."""
+    """Yield the (option, path) pairs in which an existing path follows its option as a separate argument."""
     known = [f"--{prefix}{option.name}" for option in OPTIONS.values() if option.takes_path]
     for option, value in pairwise(args):
         if option in known and not value.startswith("-") and os.path.exists(value.partition("::")[0]):  # noqa: PTH110
@@ -50,7 +50,7 @@ def paths_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tu
 
 
 def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
-    """UsageError for an argument that no plugin knows and that resembles an option of encheck."""
+    """Raise UsageError for an argument that no plugin knows and that resembles an option of encheck."""
     known = [f"--{prefix}{option.name}" for option in OPTIONS.values()]
     for name in (arg.partition("=")[0] for arg in args if arg.startswith("--")):
         if difflib.get_close_matches(name, known, cutoff=0.75):
@@ -58,7 +58,7 @@ def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
 
 
 def command_to_continue(argv: Sequence[str]) -> str:
-    """The command that continues after a first look; empty if the run had no command line.
+    """Return the command that continues after a first look; "" if the run had no command line.
 
     >>> command_to_continue(["/bin/encheck", "run", "--model", "./my model", "--quick"])
     "encheck run --model './my model' --full"
@@ -73,7 +73,7 @@ def command_to_continue(argv: Sequence[str]) -> str:
 
 
 def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
-    """The --model-arg values for one model: KEY=VALUE applies to all models, MODEL:KEY=VALUE to that one.
+    """Return the --model-arg values for one model. KEY=VALUE applies to all models, MODEL:KEY=VALUE to that model.
 
     >>> arguments_for("sbert", ["prompt=query: ", "gte:pooling=cls"])
     {'prompt': 'query: '}
@@ -90,7 +90,7 @@ def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def model_options(label: str, spec: str, given: Sequence[str]) -> str:
-    """The options that name a model on a command line, with its --model-arg values.
+    """Return the command-line options that name a model, with its --model-arg values.
 
     >>> model_options("ckpt", "./a b", ["pooling=cls", "gte:dtype=fp16"])
     "--model='./a b' --model-arg=pooling=cls"
@@ -100,9 +100,9 @@ def model_options(label: str, spec: str, given: Sequence[str]) -> str:
 
 
 def model_options_of_gate(label: str, given: Sequence[str]) -> str:
-    """The --model-arg options for one model of a gate. Each has a label, since one without would apply to both models.
+    """Return the --model-arg options for one model of a gate; each option starts with a blank.
 
-    Each option starts with a blank.
+    Each option has a label, because an option without a label would apply to both models.
 
     >>> model_options_of_gate("ckpt", ["prompt=query: ", "gte:dtype=fp16"])
     " --model-arg='ckpt:prompt=query: '"

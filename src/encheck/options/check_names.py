@@ -1,4 +1,4 @@
-"""Refuse thresholds and known failures that name checks that do not exist."""
+"""Refuse thresholds and known failures for checks that do not exist."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def refuse_unknown_thresholds(
     *,
     places: Iterable[Path] = (),
 ) -> None:
-    """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'.
+    """Raise ConfigError if a threshold or known failure of the project or of a model names a check that does not exist.
 
-    A threshold under a misspelt name would silently decide nothing. `models` are by label, `offered` are the
-    levels of each check that can run. Also valid: encheck's own checks, the tests of any Python file below `places`
-    or in the project, and the checks for properties of the user's own, which other data may have. The keys of known
-    failures may be patterns; those of thresholds may not.
+    A threshold under a misspelt name would silently decide nothing. `models` are by label; `offered` has the levels of
+    each check that can run. These names are valid too: encheck's own checks, the tests of any Python file below
+    `places` or in the project, and the checks for properties of the user's own, which other data may have. The keys of
+    known failures may be patterns; those of thresholds may not.
     """
     here = "[tool.encheck] of pyproject.toml"
     tables: dict[str, Iterable[str]] = {f"{here}: thresholds": settings.project.thresholds}
@@ -68,13 +68,13 @@ def refuse_unknown_thresholds(
 
 
 def _test_names_in(files: Iterable[Any]) -> set[str]:
-    """The names of the tests in these Python files, without `test_`."""
+    """Return the names of the tests in these Python files, without `test_`."""
     texts = (file.read_text("utf-8", errors="replace") for file in files if file.name.endswith(".py"))
     return {name for text in texts for name in re.findall(r"^\s*def test_(\w+)", text, re.MULTILINE)}
 
 
 def _python_files(place: Path) -> Iterator[Path]:
-    """A Python file, or every Python file below a folder, except for hidden ones and installed packages."""
+    """Yield a Python file, or every Python file below a folder, except for hidden and installed files."""
     if place.is_file():
         yield place
     for folder, below, names in os.walk(place):

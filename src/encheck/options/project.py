@@ -39,7 +39,7 @@ _HEADER, _ASSIGNED = re.compile(rf"\s*\[\[?\s*{_NAME}\s*\]"), re.compile(rf"\s*{
 
 @dataclass(frozen=True)
 class Project:
-    """The settings of a project. `known_failures` are by model; `check_packages` is None if the project names none.
+    """The settings of a project. `known_failures` are by model. `check_packages` is None if the project names none.
 
     `store_limit_mb` is None for the store's default limit.
     """
@@ -52,7 +52,10 @@ class Project:
 
 
 def project_table(path: Path) -> Project:
-    """Read [tool.encheck] from pyproject.toml, with defaults for missing keys. ConfigError names file, line, key."""
+    """Read [tool.encheck] from pyproject.toml, with defaults for missing keys.
+
+    Raise ConfigError, which names file, line and key, for an invalid value.
+    """
     if not path.exists():
         return Project()
     text = read_config_text(path, most=MOST_BYTES)
@@ -88,7 +91,7 @@ def project_table(path: Path) -> Project:
 
 
 def allowed_keys() -> set[str]:
-    """The keys that exist."""
+    """Return the keys that [tool.encheck] may have."""
     return {field.alias or name for name, field in _table_schema().model_fields.items()}
 
 
@@ -109,7 +112,7 @@ def _table_schema() -> type[BaseModel]:
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int:
-    """The line of a key in a TOML file, or of the nearest key around it; Python's parser does not report it.
+    """Return the line of a key in a TOML file, or of the nearest key around it. Python's parser does not report lines.
 
     A line inside a multi-line string that looks like a key also counts.
 

@@ -1,4 +1,4 @@
-"""The settings of a run. Each field that an option sets also declares it: this is the only table of options."""
+"""The settings of a run. A field that an option sets also declares the option, so this is the only table of options."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ GROUPS: dict[Group, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One option of a run.
+    """An option of a run.
 
-    `name` has no dashes. `convert` turns one text into a value (argparse's `type`); `parse` turns all given values
-    into the setting, and raises UsageError for invalid ones. `default` is what `parse` gets if
-    none was given; `usual` describes it in the help. `is_common`: --help shows it, and not
-    only --help-all. `is_pytests`: pytest has an option of that name, and the short one is read from it.
+    `name` has no dashes. `convert` turns one text into a value (argparse's `type`). `parse` turns all given values into
+    the setting, and raises UsageError for invalid values. `default` is the argument of `parse` if no value was given;
+    `usual` describes it in the help. `is_common` is true if --help shows the option, and not only --help-all.
+    `is_pytests` is true if pytest has an option of that name, from which the short option is read.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Option:
 
     @property
     def dest(self) -> str:
-        """Where pytest keeps the value: `config.option.<dest>`."""
+        """The name under which pytest keeps the value: `config.option.<dest>`."""
         return f"encheck_{self.name.replace('-', '_')}"
 
     @property
@@ -73,7 +73,7 @@ class Option:
 
 
 def option(name: str, **attributes: Any) -> Any:
-    """A dataclass field set by this option; the attributes are those of `Option`."""
+    """Return a dataclass field that this option sets. The attributes are those of `Option`."""
     made = Option(name=name, **attributes)
     return field(default=made.parse(made.default), metadata={"option": made})
 
@@ -84,7 +84,7 @@ INDEX_SIZES = ("nprobe", "nlist")  # Faiss's names: lists that a query searches,
 
 
 def distinct_or_default(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
-    """The given values without duplicates, in order; else the default."""
+    """Return a parser that returns the given values without duplicates, in order, or the default if none were given."""
 
     def parse(given: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(dict.fromkeys(given or default))
@@ -93,17 +93,17 @@ def distinct_or_default(*default: str) -> Callable[[Sequence[str] | None], tuple
 
 
 def all_values(given: Sequence[str] | None) -> tuple[str, ...]:
-    """All given values, in order."""
+    """Return all given values, in order."""
     return tuple(given or ())
 
 
 def parse_path(text: str | None) -> Path | None:
-    """A path, with `~` expanded."""
+    """Return a path, with `~` expanded."""
     return None if text is None else expand_home(text)
 
 
 def parse_generator_mode(text: str) -> str:
-    """Return a generator mode: "careful" or an installed recipe; UsageError for anything else."""
+    """Return a generator mode: "careful" or an installed recipe. Raise UsageError for anything else."""
     if text == CAREFUL:
         return text
     modes = (CAREFUL, *entry_points.entry_points_of(entry_points.GENERATORS, ours=(CAREFUL,)))
@@ -114,14 +114,14 @@ def parse_generator_mode(text: str) -> str:
 
 
 def parse_epsilon(epsilon: float) -> float:
-    """A margin of cosines; UsageError outside -2 to 2."""
+    """Return a margin of cosines. Raise UsageError unless it is between -2 and 2."""
     if not -2 <= epsilon <= 2:
         raise UsageError(f"--epsilon is {epsilon}, but a margin of cosines lies between -2 and 2")
     return epsilon
 
 
 def parse_sample(text: str) -> int | None:
-    """A number of clusters, None for `all`; UsageError for anything else."""
+    """Return a number of clusters, or None for `all`. Raise UsageError for anything else."""
     if text == "all":
         return None
     if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) == 0:
@@ -130,7 +130,7 @@ def parse_sample(text: str) -> int | None:
 
 
 def parse_engine(text: str | None) -> str | None:
-    """The engine of a run: local or ray, each also with a number of workers; UsageError for anything else.
+    """Return the engine of a run: local or ray, optionally with a number of workers. Raise UsageError for others.
 
     >>> parse_engine("local:2")
     'local:2'
@@ -145,21 +145,21 @@ def parse_engine(text: str | None) -> str | None:
 
 
 def parse_seed(seed: int) -> int:
-    """The seed; UsageError for a negative one."""
+    """Return the seed. Raise UsageError for a negative one."""
     if seed < 0:
         raise UsageError(f"--seed is {seed}, but should be 0 or more")
     return seed
 
 
 def parse_passage_words(count: int) -> int:
-    """The maximum number of words in a passage; UsageError for fewer than 10."""
+    """Return the maximum number of words in a passage. Raise UsageError for fewer than 10."""
     if count < 10:
         raise UsageError(f"--passage-words is {count}, but should be 10 or more")
     return count
 
 
 def parse_search_index(text: str) -> str:
-    """`exact`, or `faiss` with its sizes: `faiss:nprobe=64,nlist=1000`; UsageError for anything else.
+    """Return `exact`, or `faiss` with its sizes: `faiss:nprobe=64,nlist=1000`. Raise UsageError for anything else.
 
     >>> parse_search_index("faiss:nprobe=64"), parse_index_sizes("faiss:nprobe=64")
     ('faiss:nprobe=64', {'nprobe': 64})
@@ -169,7 +169,7 @@ def parse_search_index(text: str) -> str:
 
 
 def parse_index_sizes(text: str) -> dict[str, int] | None:
-    """The sizes in --search-index, in lists; None if searches are exact; UsageError for anything else."""
+    """Return the sizes in --search-index, or None if searches are exact. Raise UsageError for anything else."""
     if text == "exact":
         return None
     kind, colon, rest = text.partition(":")
@@ -187,14 +187,14 @@ def parse_index_sizes(text: str) -> dict[str, int] | None:
 
 
 def parse_threshold(threshold: float | None) -> float | None:
-    """The user's own threshold; UsageError if it is not a finite number."""
+    """Return the user's own threshold. Raise UsageError if it is not a finite number."""
     if threshold is not None and not math.isfinite(threshold):
         raise UsageError(f"--threshold is {threshold}, but should be a number to compare scores with")
     return threshold
 
 
 def parse_median_scope(text: str) -> str | float:
-    """`split`, `dataset` or a divergence from 0 to 1; UsageError for anything else.
+    """Return `split`, `dataset` or a divergence from 0 to 1. Raise UsageError for anything else.
 
     >>> parse_median_scope("0.3")
     0.3
@@ -402,9 +402,9 @@ class Settings(RunSettings):
 
     @property
     def chosen_packages(self) -> tuple[str, ...]:
-        """The packages whose checks run with encheck's: those in `check-packages`, else all that are installed.
+        """The packages whose checks run with encheck's: those in `check-packages`, or else all that are installed.
 
-        ConfigError for a package that is not installed.
+        Raise ConfigError for a package that is not installed.
         """
         installed = entry_points.entry_points_of(entry_points.CHECKS)
         named = installed if self.project.check_packages is None else self.project.check_packages
@@ -419,9 +419,9 @@ OPTIONS: Mapping[str, Option] = {f.name: f.metadata["option"] for f in fields(Se
 
 
 def settings_from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settings:
-    """The settings from pytest's parsed options; UsageError for an invalid one.
+    """Return the settings from pytest's parsed options. Raise UsageError for an invalid option.
 
-    `store` overrides `--store`: the temporary store of a run without one.
+    `store` overrides `--store`, for the temporary store of a run without one.
     """
     given = {name: one.parse(getattr(parsed, one.dest)) for name, one in OPTIONS.items()}
     given |= {
@@ -433,13 +433,16 @@ def settings_from_options(parsed: Any, *, root: Path, store: str | None = None) 
 
 
 def chosen_models(parsed: Any) -> tuple[str, ...]:
-    """The models of a run, then the seed replicates."""
+    """Return the models of a run, then the seed replicates."""
     named = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "seed_replicates"))
     return tuple(dict.fromkeys(model for models in named for model in models))
 
 
 def chosen_data(parsed: Any) -> tuple[str, ...]:
-    """The data of a run, with the property from --property; UsageError if none of the data can have one."""
+    """Return the data of a run, with the property from --property.
+
+    Raise UsageError if no data can have a property.
+    """
     data, name = (OPTIONS[one].parse(getattr(parsed, OPTIONS[one].dest)) for one in ("data", "own_property"))
     if name is None:
         return tuple(data)
@@ -449,7 +452,7 @@ def chosen_data(parsed: Any) -> tuple[str, ...]:
 
 
 def settings_for_results(settings: Settings) -> RunSettings:
-    """The settings that results.json stores."""
+    """Return the settings that are written to results.json."""
     return replace(select_settings(RunSettings, settings), check_packages=settings.chosen_packages)
 
 
@@ -457,7 +460,7 @@ Chosen = TypeVar("Chosen", bound="DataclassInstance")
 
 
 def select_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
-    """A dataclass of some of a run's settings, by their names."""
+    """Return a dataclass of the given kind with those of a run's settings that have its fields' names."""
     return kind(**{one.name: getattr(settings, one.name) for one in fields(kind)})
 
 
@@ -467,16 +470,16 @@ OptionValue = str | float | bool | Path | Sequence[str] | None  # the value of a
 def settings_from_keywords(
     models: Sequence[str], data: Sequence[str], options: Mapping[str, OptionValue], *, root: Path | None = None
 ) -> Settings:
-    """Settings of a run of these models on these data; `options` are named as on the command line, with underscores.
+    """Return the settings of a run of these models on these data.
 
-    None means the default, a sequence repeats an option. UsageError for an option that does not exist, and for a
-    value that it does not take.
+    `options` are named as on the command line, with underscores. None means the default; a sequence repeats an option.
+    Raise UsageError for an unknown option or an invalid value.
 
     >>> settings_from_keywords(["sbert"], ["probes"], {"epsilon": 0.1, "sample": 500}).sample
     500
     """
     if "baseline" in options:
-        raise UsageError("a run is not compared with a baseline, a gate is. Call encheck.gate(new, old)")
+        raise UsageError("a baseline is for a gate, not for a run. Call encheck.gate(new, old)")
     known = {one.name.replace("-", "_"): one for one in OPTIONS.values()}
     for name in options:
         if name not in known:
@@ -506,7 +509,7 @@ def settings_from_keywords(
 
 
 def refuse_invalid_options(parsed: Any) -> None:
-    """UsageError for invalid values in `parsed`, and for options that contradict each other."""
+    """Raise UsageError for invalid values in `parsed`, and for options that contradict each other."""
     for one in OPTIONS.values():  # an unset variable must not silently switch an option off
         value = getattr(parsed, one.dest)
         texts = value if isinstance(value, list) else [value]
@@ -531,14 +534,11 @@ def refuse_invalid_options(parsed: Any) -> None:
     if parsed.encheck_quick and parsed.encheck_full:
         raise UsageError("--quick stops after the first look and --full does not: use only one of them")
     if parsed.encheck_quick and saves:
-        raise UsageError(
-            "--quick stops after a first look, and --save-baseline keeps all items: a first look is no baseline. Leave "
-            "one out"
-        )
+        raise UsageError("--quick stops after a first look, but --save-baseline needs all items: leave one out")
     if parsed.encheck_engine and saves:
         raise UsageError(
-            "--engine keeps no score of every item, and --save-baseline is for a gate, which pairs two models item by "
-            "item: leave out --engine, and gate on --sample=N"
+            "--engine does not save the score of every item, which --save-baseline needs: leave out --engine, "
+            "and gate on --sample=N"
         )
     if parsed.encheck_address and not (parsed.encheck_engine or "").startswith("ray"):
         raise UsageError("--address requires --engine=ray")
@@ -547,7 +547,9 @@ def refuse_invalid_options(parsed: Any) -> None:
 
 
 def options_as_markdown() -> str:
-    """The options for docs/reference/commands.md: the first sentence of each, one Markdown list per group."""
+    """Return the options for docs/reference/commands.md: one Markdown list per group, the first sentence of each
+    option.
+    """
     lines: list[str] = []
     for group, title in GROUPS.items():
         lines += [f"### {title}", ""]
@@ -562,7 +564,7 @@ def options_as_markdown() -> str:
 
 
 def refuse_unwritable_folder(report_dir: str) -> None:
-    """UsageError if no results can be written to this folder."""
+    """Raise UsageError if no results can be written to this folder."""
     try:
         try_to_write(Path(report_dir))
     except OSError as error:
@@ -573,7 +575,7 @@ def refuse_unwritable_folder(report_dir: str) -> None:
 
 
 def try_to_write(folder: Path) -> None:
-    """OSError if this folder, or the place where it will be made, is not writable; leaves no file there."""
+    """Raise OSError if this folder, or the place where it will be made, is not writable. Leaves no file there."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     with tempfile.TemporaryFile(dir=there):  # has no name if the system supports that
         pass

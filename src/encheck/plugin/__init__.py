@@ -1,7 +1,7 @@
 """The pytest plugin: hooks and fixtures, which delegate to the modules of this package.
 
-It claims the options `--encheck-*`; `-p encheck.short_options` adds the short spellings, in a clone and for
-`encheck run`. Heavy imports wait until a check is collected.
+It adds the options `--encheck-*`. `-p encheck.short_options` adds the short spellings, in a clone and for `encheck
+run`. Heavy imports wait until a check is collected.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def pytest_pycollect_makeitem(collector: pytest.Module, obj: object) -> list[pyt
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give a check the marker of its property, so that -m selects it; lift deadlines for tests of a model."""
+    """Give a check the marker of its property, so that -m selects it. Lift deadlines for tests of a model."""
     collection.add_property_marker(item)
     collection.lift_deadline_of_model_test(item)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one case of each model x data x level; a test of the fixture `encoder` runs once for each model."""
+    """Make one case of each model x data x level. A test of the fixture `encoder` runs once for each model."""
     collection.parametrize_check(metafunc)
     collection.parametrize_encoder(metafunc)
 
@@ -84,12 +84,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """After the checks are selected, load the data and find the models, or report their errors."""
+    """Load the data and find the models after the checks are selected, or report their errors."""
     yield from selection.open_evaluation(config, config.stash[PROCESS], items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
-    """With --collect-only, print what would run and roughly how long."""
+    """Return, with --collect-only, what would run and roughly how long."""
     return selection.estimate_collection(config, config.stash[PROCESS], items)
 
 
@@ -117,7 +117,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> Any:
-    """Give known failures, stale ones, below aim and inconclusive their own letters; a failed model is one error.
+    """Give known failures, stale ones, below aim and inconclusive their own letters. A failed model is one error.
 
     A run with short output has no letters.
     """
@@ -141,7 +141,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the results; a worker sends its part to the controller."""
+    """Write the results. A worker sends its part to the controller."""
     here = session.config.stash.get(EVALUATION, None)
     described = here.describe() if here else None
     if here:
@@ -163,7 +163,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def encheck_case(request: pytest.FixtureRequest) -> Case:
-    """The model, data and level of this check; an error if another check has the same name."""
+    """Return the model, data and level of this check. Raise an error if another check has the same name."""
     if problem := request.node.stash.get(CLASH, ""):
         pytest.fail(problem, pytrace=False)
     case: Case = request.param
@@ -172,13 +172,15 @@ def encheck_case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture(scope="session")
 def encheck_model(request: pytest.FixtureRequest) -> str:
-    """The model of the fixture `encoder`, by its name in --encheck-model."""
+    """Return the model of the fixture `encoder`, by its name in --encheck-model."""
     return collection.model_name(request)
 
 
 @pytest.fixture(scope="session")
 def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[EncoderService]:
-    """The model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
+    """Yield the model under test, with similarity(a, b), similarities([...], [...]) and encode([...]), through the
+    store.
+    """
     found = open_encoder(request.config, request.config.stash[PROCESS], encheck_model)
     yield found
     found.store.close()
@@ -186,26 +188,26 @@ def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[Enco
 
 @pytest.fixture
 def epsilon(pytestconfig: pytest.Config) -> float:
-    """The margin from --epsilon."""
+    """Return the margin from --epsilon."""
     return float(pytestconfig.option.encheck_epsilon)
 
 
 @pytest.fixture
 def threshold(pytestconfig: pytest.Config) -> float | None:
-    """The user's own threshold, from --threshold."""
+    """Return the user's own threshold, from --threshold."""
     cut: float | None = pytestconfig.option.encheck_threshold
     return cut
 
 
 @pytest.fixture
 def median_scope(pytestconfig: pytest.Config) -> str | float:
-    """The boundary between obvious and non-obvious pairs, from --median-scope."""
+    """Return the boundary between obvious and non-obvious pairs, from --median-scope."""
     return options.parse_median_scope(pytestconfig.option.encheck_median_scope)
 
 
 @pytest.fixture
 def encheck_judgement(request: pytest.FixtureRequest, encheck_case: Case) -> Judgement:
-    """The measurement and judgement of this check, shared by its fixtures."""
+    """Return the measurement and judgement of this check, shared by its fixtures."""
     judgement = Judgement(encheck_case, request.config.stash[EVALUATION])
     request.node.stash[outcomes.JUDGEMENT] = judgement
     return judgement
@@ -213,7 +215,7 @@ def encheck_judgement(request: pytest.FixtureRequest, encheck_case: Case) -> Jud
 
 @pytest.fixture
 def scores(encheck_judgement: Judgement) -> Scores:
-    """The similarities of this check's items; skips if there are none, fails if the model failed."""
+    """Return the similarities of this check's items. Skip the check if there are none, and fail if the model failed."""
     try:
         return encheck_judgement.scores
     except NothingToMeasure as nothing:
@@ -236,7 +238,7 @@ def report(request: pytest.FixtureRequest, encheck_judgement: Judgement) -> Call
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, encheck_judgement: Judgement, scores: Scores) -> Callable[..., None]:
-    """Judge the metric of `@claim` by its floor and aim, or by `at_least`; see `Judgement.judge`."""
+    """Judge the metric of `@claim` by its floor and aim, or by `at_least`. See `Judgement.judge`."""
 
     def decide(given: Estimate | Scores | None = None, *, at_least: float | None = None) -> None:
         with outcomes.pytest_outcomes(request.node, encheck_judgement):

@@ -36,13 +36,13 @@ def lift_deadline_of_model_test(item: pytest.Item) -> None:
 
 
 def model_name(request: pytest.FixtureRequest) -> str:
-    """The model of this test."""
+    """Return the model of this test."""
     given: str = getattr(request, "param", "")
     return given or chosen_models(request.config.option)[0]
 
 
 def lacks_own_properties(config: pytest.Config, function: object) -> bool:
-    """Whether this checks the user's own properties but the run's data have none."""
+    """Return whether this is a check of the user's own properties although the run's data have none."""
     claim = claim_of(function) if isfunction(function) else None
     if claim is None:
         return False
@@ -52,7 +52,7 @@ def lacks_own_properties(config: pytest.Config, function: object) -> bool:
 
 
 def refuse_wrong_properties(config: pytest.Config) -> None:
-    """DataError for an invalid property, before a check is made for it."""
+    """Raise DataError for an invalid property, before a check is made for that property."""
     if config.option.encheck_data:
         from encheck.datasets.load import properties_of_spec
 
@@ -61,17 +61,17 @@ def refuse_wrong_properties(config: pytest.Config) -> None:
 
 
 def claim_at(item: pytest.Item) -> Claim | None:
-    """The claim of a collected test, or None if it is not a check."""
+    """Return the claim of a collected test, or None if it is not a check."""
     return claim_of(getattr(item, "function", None))
 
 
 def checks_among(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The collected tests that are checks."""
+    """Return the collected tests that are checks."""
     return [item for item in items if claim_at(item)]
 
 
 def case_of(item: pytest.Item) -> Case:
-    """The case of a check's test."""
+    """Return the case of a check's test."""
     case: Case = item.callspec.params["encheck_case"]  # type: ignore[attr-defined]
     return case
 
@@ -93,7 +93,7 @@ def register_markers(config: pytest.Config) -> None:
 
 
 def _check_files_of(module: str) -> list[Path]:
-    """The files of checks of a module or package, without importing it."""
+    """Return the files of checks of a module or package, without importing it."""
     spec = find_spec(module)
     folders = (spec.submodule_search_locations if spec else None) or ()
     if spec and spec.origin and not folders:

@@ -46,7 +46,7 @@ def pytest_outcomes(item: pytest.Item, judgement: Judgement) -> Iterator[None]:
 
 
 def _properties(row: CheckResult) -> Iterator[tuple[str, str]]:
-    """A row's figure, verdict and lines, for reports that show the properties of tests."""
+    """Yield a row's figure, verdict and lines, for reports that show the properties of tests."""
     from encheck.reporting.failures import figure_line, surface_line
 
     assert row.estimate is not None
@@ -60,7 +60,7 @@ def _properties(row: CheckResult) -> Iterator[tuple[str, str]]:
 
 
 def refuse_unjudged(item: pytest.Function) -> Generator[None, Any, Any]:
-    """Skip a check with nothing to measure; one that ended without a judgement is an error."""
+    """Skip a check with nothing to measure. Raise an error if a check ended without a judgement."""
     try:
         result = yield
     except NothingToMeasure as nothing:
@@ -97,7 +97,10 @@ def attach_measurements(report: Any, item: pytest.Item, call: pytest.CallInfo[No
 
 
 def make_report_visible(report: pytest.TestReport) -> None:
-    """Pytest's text for a check that failed, was skipped or xfailed, and its captured output and logs."""
+    """Make control characters visible in pytest's text for a check and in its captured output and logs.
+
+    This concerns checks that failed, were skipped or xfailed.
+    """
     report.sections = [(name, escape_controls(text)) for name, text in report.sections]
     if isinstance(report.longrepr, tuple):
         path, line, reason = report.longrepr
@@ -109,9 +112,9 @@ def make_report_visible(report: pytest.TestReport) -> None:
 
 
 def report_status(report: pytest.TestReport, config: pytest.Config) -> Any:
-    """The letters for known failures, stale ones, below aim and inconclusive.
+    """Return the letters for known failures, stale ones, below aim and inconclusive.
 
-    A failed model is one error, in its first check. Its other checks fail as not measured.
+    A failed model is one error, in its first check. The model's other checks count as not measured.
     """
     if model := getattr(report, "encheck_failed_model", ""):
         first = config.stash.setdefault(FAILED, {}).setdefault(model, report.nodeid)

@@ -42,17 +42,17 @@ class XdistWorker:
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
 
     def start(self) -> None:
-        """The controller has already checked the settings."""
+        """Do nothing: the controller has already checked the settings."""
 
     def record_selected(self, ids: Iterable[str]) -> None:
-        """The controller learns from xdist which checks were selected."""
+        """Do nothing: xdist tells the controller which checks were selected."""
 
     def refuse_models(self, evaluation: Evaluation) -> None:
-        """The controller refuses models that cannot be a baseline."""
+        """Do nothing: the controller refuses models that cannot be a baseline."""
 
     @contextmanager
     def user_errors(self, items: list[pytest.Item]) -> Iterator[None]:
-        """Clear `items` on a user's error: raising it here would break xdist's run."""
+        """Clear `items` on a user's error, because raising the error here would break xdist's run."""
         try:
             yield
         except EncheckError as error:
@@ -61,7 +61,7 @@ class XdistWorker:
 
     @contextmanager
     def preparation_errors(self) -> Iterator[None]:
-        """A failed preparation is the error of each check."""
+        """Suppress the error of a failed preparation, because each check reports it."""
         with suppress(EncheckError):
             yield
 
@@ -70,14 +70,14 @@ class XdistWorker:
         self.output[DESCRIBED] = described.serialise() if described else ""
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
-        """The controller tells."""
+        """Do nothing: the controller prints the summary."""
 
     def print_last_lines(self, terminal: pytest.TerminalReporter | None) -> None:
-        """The controller tells."""
+        """Do nothing: the controller prints the last lines."""
 
 
 class Controller:
-    """The reporting process: it gathers the results, writes and prints them."""
+    """The reporting process: it gathers, writes and prints the results."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.recorder = config, Recorder()
@@ -116,7 +116,7 @@ class Controller:
                 self._refuse_wrong_settings()
 
     def _refuse_wrong_settings(self) -> None:
-        """UsageError for wrong models, data and thresholds, before any xdist worker starts."""
+        """Raise UsageError for wrong models, data and thresholds, before any xdist worker starts."""
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
             from encheck.running.notes import store_notes
@@ -130,7 +130,7 @@ class Controller:
         refuse_unknown_checks(self.config, settings, subjects, {})
 
     def record_selected(self, ids: Iterable[str]) -> None:
-        """Record the selected checks: those cut short by a crash have no report."""
+        """Record the selected checks, because checks that a crash cuts short have no report."""
         self.recorder.note_selected(ids)
 
     def refuse_models(self, evaluation: Evaluation) -> None:
@@ -145,25 +145,25 @@ class Controller:
 
     @contextmanager
     def user_errors(self, _items: list[pytest.Item]) -> Iterator[None]:
-        """A user's error ends the run with one message."""
+        """End the run with one message on a user's error."""
         with as_pytest_usage_error():
             yield
 
     @contextmanager
     def preparation_errors(self) -> Iterator[None]:
-        """A failed preparation ends the run with one message."""
+        """End the run with one message if the preparation fails."""
         with as_pytest_usage_error():
             yield
 
     def node_configured(self, node: Any) -> None:
-        """Pass the shared lock, and the temporary store of a run without a store, to a worker."""
+        """Give a worker the shared lock, and the temporary store of a run without a store."""
         self.run = self.run or self._temporary_file("run.lock")
         node.workerinput[RUN] = self.run
         if self.store is not None:
             node.workerinput[STORE] = self.store
 
     def node_down(self, node: Any) -> None:
-        """Receive a worker's models, data and times, and its reason if it refused to run."""
+        """Receive a worker's models, data and times, and the reason if the worker refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
             from encheck.engine.measured import ProcessDescription
@@ -192,7 +192,7 @@ class Controller:
 
     @without_collection()
     def _conclude(self, session: pytest.Session) -> None:
-        """Conclude and write the run; the terminal shows its results even if the disk is full."""
+        """Conclude the run and write it. The terminal shows the results even if the disk is full."""
         from encheck.engine.conclusion import GateOptions, add_references, conclude
         from encheck.engine.folder import report_folder, write_report
         from encheck.reporting.terminal import rest_lines, verdict_lines
@@ -275,7 +275,7 @@ PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 
 def settings_of(config: pytest.Config, store: str | None) -> Settings:
-    """The settings from the options; `store` overrides theirs."""
+    """Return the settings from the options. `store` overrides their store."""
     return options.settings_from_options(config.option, root=config.rootpath, store=store)
 
 
@@ -289,7 +289,7 @@ def as_pytest_usage_error() -> Iterator[None]:
 
 
 def open_encoder(config: pytest.Config, process: Process, name: str) -> EncoderService:
-    """Load the model of this name; the test fails with one message if it is missing or does not compute."""
+    """Load the model of this name. The test fails with one message if the model is missing or does not compute."""
     from encheck.encoders.protocol import PartialEncoder
     from encheck.running.labels import model_labels
     from encheck.running.resources import open_store, resolve_models
@@ -310,7 +310,7 @@ def open_encoder(config: pytest.Config, process: Process, name: str) -> EncoderS
 def refuse_unknown_checks(
     config: pytest.Config, settings: Settings, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
 ) -> None:
-    """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'.
+    """Raise ConfigError if a threshold or known failure of the project or of a model names a check that does not exist.
 
     Checks in pytest's arguments (files, directories, or module names) exist.
     """

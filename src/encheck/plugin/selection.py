@@ -1,4 +1,4 @@
-"""Select the checks that run: refuse wrong arguments and unknown names, open an evaluation for the rest."""
+"""Select the checks that run: refuse wrong arguments and unknown names, and open an evaluation for the others."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ CLASH: pytest.StashKey[str] = pytest.StashKey()  # the error of a check with a d
 
 
 def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
-    """UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
+    """Raise UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
 
-    Pytest has already searched it for settings and conftest.py. Short options count if this run has them, or would
-    have them: such a path hides the project's settings.
+    Pytest has already searched that path for settings and conftest.py. Short options count if this run has them, or
+    would have them without that path, which hides the project's settings.
     """
     here, known = config.invocation_params.dir, config.known_args_namespace
     paths = list(options.paths_after_a_blank(args, prefix=options.PREFIX))
@@ -52,7 +52,7 @@ def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
 
 
 def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
-    """UsageError for an unknown option that resembles one of encheck's."""
+    """Raise UsageError for an unknown option that resembles one of encheck's."""
     if config.known_args_namespace.help:
         return
     prefixes = (options.PREFIX, "") if config.pluginmanager.has_plugin(SHORT) else (options.PREFIX,)
@@ -64,7 +64,7 @@ def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str
 
 
 def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
-    """UsageError for --baseline, which belongs to a gate, with the command to type."""
+    """Raise UsageError for --baseline, which belongs to a gate. The message has the command to type."""
 
     def values(option: str) -> list[str]:
         named = ((*arg.partition("="), following) for arg, following in pairwise([*args, ""]))
@@ -77,13 +77,13 @@ def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
         more = [f"--{name}={value}" for name in ("data", "queries") for value in values(name)]
         of_new = options.model_options_of_gate(next(iter(model_labels([new]))), values("model-arg"))
         typed = f"{shlex.join([new, old, *more])}{of_new}"
-        raise UsageError(f"a run is not compared with a baseline, a gate is. Type: encheck gate {typed}")
+        raise UsageError(f"--baseline is for a gate, not for a run. Type: encheck gate {typed}")
 
 
 def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
-    """Wrap pytest's selection by -m and -k: `items` is changed in place, and the stash gets the evaluation.
+    """Wrap pytest's selection by -m and -k. Change `items` in place, and put the evaluation into the stash.
 
-    UsageError for an unregistered marker in -m: it would silently select nothing.
+    Raise UsageError for an unregistered marker in -m, because it would silently select nothing.
     """
     collected = checks_among(items)
     with process.user_errors(items):
@@ -127,7 +127,7 @@ def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.
 
 
 def estimate_collection(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
-    """With --collect-only, print what would run and roughly how long."""
+    """Return, with --collect-only, what would run and roughly how long."""
     cases = list(map(case_of, checks_among(items)))
     if not cases or not config.option.collectonly:
         return []
@@ -143,7 +143,7 @@ def estimate_collection(config: pytest.Config, process: Process, items: list[pyt
 def prepare_evaluation(session: pytest.Session, process: Process) -> None:
     """Encode the texts that the selected checks declare, before the first check runs.
 
-    Removes an earlier run's files in --report-dir; xdist workers do so, long before the controller writes.
+    Remove an earlier run's files in --report-dir. Xdist workers do so too, long before the controller writes. Raise
     UsageError if the report cannot be written, or would replace files that are not a run.
     """
     config = session.config

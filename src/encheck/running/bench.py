@@ -1,6 +1,6 @@
 """The bench of a run, which computes scores from the items that checks declare.
 
-It makes the items and has their texts encoded.
+The bench makes the items and has their texts encoded.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ StoreNeeds = dict[bytes, tuple[str, ...]]  # key in the store -> a text, or the 
 
 @dataclass(frozen=True)
 class EncodingPlan:
-    """By a model's label: the pairs to score, and the texts to encode in a role."""
+    """What to encode, by a model's label: the pairs to score, and the texts to encode in a role."""
 
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     roles: dict[str, Texts] = field(default_factory=dict)
 
     def needs(self, subject: Subject) -> StoreNeeds:
-        """What this model computes, without repeats: key in the store -> its text, or the two texts of a pair."""
+        """Return the texts or pairs that this model computes, by their key in the store, without repeats."""
         pairs = dict.fromkeys(self.pairs.get(subject.label, []))
         if subject.kind == "pair":
             return {text_key(*pair): pair for pair in pairs}
@@ -54,7 +54,7 @@ class EncodingPlan:
 
 
 def missing_from_store(subject: Subject, needs: StoreNeeds, store: Store) -> StoreNeeds:
-    """The part of what a model `needs` that the store lacks; empty for a model that computes nothing."""
+    """Return the part of `needs` that the store lacks; empty for a model that computes nothing."""
     if isinstance(subject.model, PartialEncoder):
         return {}
     keys = list(needs)
@@ -66,10 +66,10 @@ Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run; `clock` measures its times.
+    """Models, data and store of one run. `clock` measures its times.
 
-    Documents are searched with an `index`, or exactly if it is None. Without `calibrates`, no random pairs are encoded,
-    which suffices for rates but gives no calibrated scale. `items` has finished items by data, builder and level.
+    Documents are searched with an `index`, or exactly if it is None. Without `calibrates`, no random pairs are encoded.
+    That suffices for rates but gives no calibrated scale. `items` has finished items by data, builder and level.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Bench:
         self._generating = self._encoding = 0.0
 
     def with_models(self, subjects: dict[str, Subject], store: Store) -> Bench:
-        """A bench for other models and their store, with this bench's items, draws and random pairs."""
+        """Return a bench for other models and their store, with this bench's items, draws and random pairs."""
         other = copy.copy(self)
         other.subjects, other.store = subjects, store
         other.scorer = self.scorer.for_models(subjects)
@@ -101,7 +101,10 @@ class Bench:
         return other
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
-        """A claim's items, made once. NothingToMeasure if there are none, CheckError if making them fails."""
+        """Return a claim's items, which are made only once.
+
+        Raise NothingToMeasure if there are none, and CheckError if making them fails.
+        """
         key = (data, claim.items, level)
         if key not in self._items:
             start = self.clock.now()
@@ -117,12 +120,12 @@ class Bench:
         return items
 
     def cached_items(self, data: str, claim: Claim, level: int | str) -> Items | None:
-        """The items that `items` made, or None if it made none or was not called."""
+        """Return the items that `items` made, or None if it made none or was not called."""
         items = self._items.get((data, claim.items, level))
         return items if isinstance(items, Items) else None
 
     def random_pairs(self, data: str) -> tuple[SentencePair, ...]:
-        """The random pairs that calibrate scores on this data."""
+        """Return the random pairs that calibrate scores on this data."""
         return self.scorer.random_pairs(data)
 
     def prepare(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
@@ -160,7 +163,7 @@ class Bench:
                 self.services[model].encode_repeats(texts, locks)
 
     def plan_encoding(self, requests: Iterable[Request]) -> EncodingPlan:
-        """What the requests need from each model that has not failed; makes their items."""
+        """Return what the requests need from each model that has not failed. Makes their items."""
         plan = EncodingPlan()
         for model, data, claim, level in requests:
             if self.subjects[model].error:
@@ -198,7 +201,7 @@ class Bench:
     def smoke_test_models(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode one pair with each model before anything is generated, to see that it loads and gives numbers.
 
-        The run needs this pair anyway. A model that first has to learn from all texts of the run is left out.
+        The run needs this pair anyway. Skip models that first have to learn from all texts of the run.
         """
         wanted: dict[str, list[Pair]] = {}
         for label, data in {model: data for model, data, _, _ in requests}.items():
@@ -210,7 +213,7 @@ class Bench:
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 
     def refuse_missing_vectors(self, model: str, data: str, items: Items) -> None:
-        """NothingToMeasure if a model has vectors of some texts only, and these items need more."""
+        """Raise NothingToMeasure if a model has vectors of some texts only, and these items need more."""
         known = self.subjects[model].model
         if not isinstance(known, PartialEncoder):
             return
@@ -244,7 +247,7 @@ class Bench:
         progress: Progress,
         fit: bool = True,
     ) -> None:
-        """Score pairs and encode texts in roles, both by model label; see `EncoderService.prepare`."""
+        """Score pairs and encode texts in roles, both by model label. See `EncoderService.prepare`."""
         start = self.clock.now()
         for model, pairs in wanted.items():
             in_roles = (roles or {}).get(model, {})
@@ -262,18 +265,18 @@ class Bench:
         self._encoding += other._encoding
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
-        """The similarities of these items under this model, and their word overlap."""
+        """Return the similarities of these items under this model, and their word overlap."""
         self.refuse_failed_model(model)
         self.refuse_missing_vectors(model, data, items)
         return self.scorer.scores(model, data, items)
 
     def scale(self, model: str, data: str) -> Scale | None:
-        """The calibration of a model on a data set, after something was measured there."""
+        """Return the calibration of a model on a data set, after something was measured there."""
         return self.scorer.scale(model, data)
 
 
 def _build_items(claim: Claim, data: Dataset, level: int | str, maker: VariantMaker) -> Items:
-    """The items from the claim's builder; CheckError if it fails or returns something else."""
+    """Return the items from the claim's builder. Raise CheckError if it fails or returns something else."""
     place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
     try:
         items = claim.items(data, level, maker)

@@ -12,7 +12,7 @@ from encheck.system.files import is_folder
 
 
 def safe_label(model: str) -> str:
-    """A label that is safe in test ids and file names.
+    """Return a label that is safe in test ids and file names.
 
     >>> safe_label("intfloat/e5 small")
     'intfloat-e5-small'
@@ -24,7 +24,7 @@ OBJECT = "object:"  # how settings name a model that is in memory: object:NAME
 
 
 def model_labels(specs: Sequence[str]) -> dict[str, str]:
-    """Label -> specification of the models; equal labels get numbers.
+    """Return a dictionary from labels to specifications of the models. Equal labels get numbers.
 
     >>> model_labels(["sbert", "./a/ckpt", "./b/ckpt", "vectors:old.parquet"])
     {'sbert': 'sbert', 'ckpt': './a/ckpt', 'ckpt-2': './b/ckpt', 'old': 'vectors:old.parquet'}
@@ -43,7 +43,9 @@ def _name_of_spec(spec: str) -> str:
 
 
 def data_labels(specs: Sequence[str]) -> dict[str, str]:
-    """Label -> specification of the data: the name before the colon, and the seed of fresh probes.
+    """Return a dictionary from labels to specifications of the data.
+
+    A label is the name before the colon, and the seed of fresh probes.
 
     >>> data_labels(["mrpc:x", "pairs:a.csv", "pairs:b.csv", "probes:fresh=1"])
     {'mrpc': 'mrpc:x', 'pairs': 'pairs:a.csv', 'pairs-2': 'pairs:b.csv', 'probes-fresh=1': 'probes:fresh=1'}

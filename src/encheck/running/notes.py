@@ -1,4 +1,4 @@
-"""The log messages of a run, shown at once and kept for its report."""
+"""The log messages of a run. They are shown at once and added to its report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger("encheck")
 
 
 class Notes(logging.Handler):
-    """Keeps log messages for the report and, unless `silent`, shows them at once on standard error."""
+    """Collects log messages for the report and, unless `silent`, shows them at once on standard error."""
 
     def __init__(self, *, silent: bool = False) -> None:
         super().__init__(logging.WARNING)
@@ -31,7 +31,7 @@ class Notes(logging.Handler):
 
     @contextmanager
     def muted(self) -> Iterator[None]:
-        """Neither keep nor show messages that are logged in the block."""
+        """Neither collect nor show messages that are logged in the block."""
         self.is_muted = True
         try:
             yield

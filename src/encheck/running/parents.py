@@ -24,7 +24,7 @@ from encheck.store import Store, text_key
 
 @dataclass(frozen=True)
 class ParentScales:
-    """A parent, the file that names it, and its calibration on each data set that it was measured on."""
+    """A parent, the file that names it, and its calibration on each data set on which it was measured."""
 
     label: str
     named_by: str
@@ -34,7 +34,7 @@ class ParentScales:
 
 @dataclass(frozen=True)
 class ParentModel:
-    """A parent, and the file that names it; `scorer` is None if the store lacks vectors of texts of the run."""
+    """A parent, and the file that names it. `scorer` is None if the store lacks vectors of texts of the run."""
 
     label: str
     named_by: str
@@ -42,14 +42,14 @@ class ParentModel:
     scorer: Scorer | None = None
 
     def scores(self, data: str, items: Items) -> Scores | None:
-        """The similarities of these items; None if they are searches, or not measured."""
+        """Return the similarities of these items, or None if they are searches, or not measured."""
         try:
             return self.scorer.score_without_surface(self.label, data, items) if self.scorer else None
         except NothingToMeasure:
             return None
 
     def with_scales(self, data: Iterable[str]) -> ParentScales:
-        """With the calibration of each data set that it was measured on."""
+        """Return the parent with its calibration on each data set on which it was measured."""
         scales = {name: self.scorer.scale(self.label, name) for name in data} if self.scorer else {}
         return ParentScales(
             self.label, self.named_by, self.weights, {name: scale for name, scale in scales.items() if scale}
@@ -57,7 +57,7 @@ class ParentModel:
 
 
 def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> ParentModel | None:
-    """The parent of a model that consists of files; None if it is missing or cannot be read."""
+    """Return the parent of a model that consists of files, or None if it is missing or cannot be read."""
     folder = getattr(subject.model, "source", None)
     if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
         return None
@@ -76,7 +76,7 @@ def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scor
 
 
 def _load_vectors_from_store(parent: Subject, child: Subject, store: Store) -> bool:
-    """Whether the store has the parent's vectors of all the child's texts; if so, `parent` gets them."""
+    """Give `parent` its vectors from the store. Return whether the store has them for all the child's texts."""
     texts = list(child.rows)
     keys = list(map(text_key, texts))
     for some in (keys[:1], keys):

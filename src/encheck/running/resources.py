@@ -44,19 +44,20 @@ KIND, ENDING = "pairs", ".parquet"
 
 
 class LoadsInShards(Protocol):
-    """The `LargeDataLoader` of scale/, which measures pairs shard by shard; imported on demand."""
+    """Loads data that are measured shard by shard: the `LargeDataLoader` of scale/, which is imported on demand."""
 
     def load(self, label: str, spec: str) -> Dataset:
-        """The data of a specification, by their label."""
+        """Return the data of a specification, by their label."""
         ...
 
 
 def shard_loader(
     settings: Settings, *, quiet: bool = False, is_gated: bool = False
 ) -> Callable[[str, str], Dataset | None]:
-    """A function that loads the data of a label and specification in shards; None for data that stay in memory.
+    """Return a function that loads data in shards, by label and specification.
 
-    Without an engine, these are all but large Parquet files; with a gate, which compares every item's score, all.
+    The function returns None for data that stay in memory. If the settings name no engine, these are all data except
+    large Parquet files. If there is also a gate, a baseline to save or a sample, they are all data.
     """
     is_held = not settings.engine and (is_gated or bool(settings.save_baseline) or settings.sample is not None)
 
@@ -89,7 +90,7 @@ def shard_loader(
 
 
 def _has_many_rows(place: str) -> bool:
-    """Whether Parquet files have many rows; the reader of smaller data reports files that cannot be opened."""
+    """Return whether Parquet files have many rows. The reader of smaller data reports files that cannot be opened."""
     path, rows = expand_home(place), 0
     files = find_parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
@@ -106,7 +107,7 @@ log = logging.getLogger("encheck")
 
 
 def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model] | None = None) -> dict[str, Subject]:
-    """The models of a run, checked and named; UsageError says what is wrong with one of them.
+    """Return the models of a run, checked and named. Raise UsageError if a model cannot be used.
 
     `loaded` has the models in memory, by their names in the settings.
     """
@@ -143,7 +144,7 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
 
 
 def checks_with_thresholds(settings: Settings) -> set[str]:
-    """The checks for which the user set a threshold, in the project or in an entry of models.yaml."""
+    """Return the checks for which the user set a threshold, in the project or in an entry of models.yaml."""
     known = known_models(settings.models_file)
     own = [known[model].thresholds for model in settings.models if model in known]
     return {split_check_key(key)[0] for table in (settings.project.thresholds, *own) for key in table}
@@ -155,10 +156,10 @@ def resolve_data(
     shared: str | None = None,
     in_shards: Callable[[str, str], Dataset | None] | None = None,
 ) -> dict[str, Dataset]:
-    """The data of a run, loaded and named; UsageError says what is wrong with a file.
+    """Return the data of a run, loaded and named. Raise UsageError if a file cannot be used.
 
-    `shared` is the prefix of the files in which the processes of one run keep the data that they read. `shard_loader`
-    gives the data that are not held in memory, by label and specification.
+    `shared` is the prefix of the files through which the processes of a run share the data that they read.
+    `shard_loader` gives the data that are not held in memory, by label and specification.
     """
     labelled = data_labels(settings.data)
     _refuse_unused_queries(settings)
@@ -179,9 +180,9 @@ def resolve_data(
 
 
 def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterable[Dataset]) -> IndexSize | None:
-    """The index that documents are searched with; None for exact search.
+    """Return the index for the search of documents, or None for exact search.
 
-    UsageError if Faiss is missing, or if the data have documents and Faiss lacks a model's similarity.
+    Raise UsageError if Faiss is missing, or if the data have documents and Faiss lacks a model's similarity.
     """
     if (sizes := parse_index_sizes(settings.search_index)) is None:
         return None
@@ -194,7 +195,7 @@ def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterabl
 
 
 def _refuse_unused_queries(settings: Settings) -> None:
-    """UsageError for a query log, or one of its options, unless it belongs to exactly one data set."""
+    """Raise UsageError for a query log, or one of its options, unless it belongs to exactly one data set."""
     without = [spec for spec in settings.data if is_unlabelled_spec(spec, has_log=settings.queries is not None)]
     if settings.queries is None:
         unusual = {
@@ -213,7 +214,7 @@ def _refuse_unused_queries(settings: Settings) -> None:
 
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:
-    """The language resources of a run; LanguageError or UsageError if a named one is missing."""
+    """Return the language resources of a run. Raise LanguageError or UsageError if a named resource is missing."""
     pipeline = Pipeline(settings.spacy_model, file_hash=store.cached_file_hash)
     if settings.spacy_model:
         pipeline.fingerprint  # noqa: B018 - reads its files
@@ -227,7 +228,7 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
 
 
 def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> WritingModels:
-    """The language model and the translators that the settings name; UsageError if one does not exist."""
+    """Return the language model and the translators that the settings name. Raise UsageError if one does not exist."""
     model, translate, device = None, None, settings.device
     if settings.continuation_model:
         model = ContinuationGenerator(settings.continuation_model, device=device, store=store, locks=locks)
@@ -237,14 +238,15 @@ def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks
 
 
 def open_store(settings: Settings) -> Store:
-    """The store that the settings name, or the default one; if it cannot be used, a temporary one, with a warning.
+    """Return the store that the settings name, or the default store. If it cannot be used, warn and return a temporary
+    one.
 
-    StoreError for a file that is not a store; the file stays unchanged.
+    Raise StoreError for a file that is not a store. The file stays unchanged.
     """
     try:
         return open_named_store(settings)
     except UnusableStoreError as error:
-        log.warning("%s. This run goes on without: what it encodes is not kept", error)
+        log.warning("%s. This run continues without a store: what it encodes is not saved", error)
         scratch = Scratch()
         store = Store(scratch.path / "store.sqlite", dtype=settings.store_dtype)
         finalize(store, scratch.cleanup)
@@ -252,7 +254,7 @@ def open_store(settings: Settings) -> Store:
 
 
 def open_named_store(settings: Settings) -> Store:
-    """The store that the settings name, or the default one; StoreError if it cannot be used."""
+    """Return the store that the settings name, or the default store. Raise StoreError if it cannot be used."""
     megabytes = settings.project.store_limit_mb
     return Store(
         settings.store or default_store_path(),

@@ -1,4 +1,4 @@
-"""Scores of a run's items, by a model and by surface scorers; each kind of item measures itself."""
+"""Scores of a run's items, by a model and by surface scorers. Each kind of item has its own measurement."""
 
 from __future__ import annotations
 
@@ -53,14 +53,16 @@ ENOUGH = 1 - DELTA  # a loss that matters to the gate should not happen here
 
 
 class DocumentIndexes:
-    """The indexes of a run, each over the documents of one model. The last one is kept, since checks share it."""
+    """The indexes of a run, each over the documents of one model. Only the last index is cached, because checks share
+    it.
+    """
 
     def __init__(self, size: IndexSize, seed: int) -> None:
         self.size, self.seed = size, seed
         self._last: tuple[Subject, Documents, InvertedLists] | None = None
 
     def index_over(self, subject: Subject, documents: Documents) -> InvertedLists:
-        """The index over these documents, as the model encodes them."""
+        """Return the index over these documents, as the model encodes them."""
         if self._last is None or self._last[0] is not subject or self._last[1] is not documents:
             assert isinstance(subject.model, Encoder)
             self._last = None  # before the next one is made
@@ -71,12 +73,12 @@ class DocumentIndexes:
 
 
 def answers_needed(queries: Sequence[SearchingQuery]) -> int:
-    """How many answers each query needs: those that are kept, and one more than it has right documents."""
+    """Return how many answers each query needs: those that are stored, and one more than it has right documents."""
     return max(STORED_ANSWERS, 1 + max(len(q.right) for q in queries))
 
 
 def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
-    """The scores, with the answers that the index missed on a sample of their queries, which are also logged."""
+    """Return the scores with the answers that the index missed on a sample of their queries, and log them."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
     asked = [queries[place] for place in sample_queries(queries)]
     fewest, depth = answers_needed(asked), DEPTH if isinstance(scores, RankedScores) else STORED_ANSWERS
@@ -96,7 +98,7 @@ def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: 
 
 
 def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
-    """What the index found, what that means for the figures, and what to do if it is too little."""
+    """Return a note on what the index found, what that means for the figures, and what to do if it is too little."""
     size = stage.size
     lost = "What it missed is no answer."
     if stage.right + stage.raised:
@@ -115,7 +117,7 @@ def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
         return line
     if found.n < SAMPLE and found.value >= ENOUGH:
         return f"{line} So few queries cannot show {ENOUGH:.0%}. Remedy: --search-index=exact, which is quick for them"
-    return f"{line} This is not surely {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
+    return f"{line} This does not show {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
 
 
 log = logging.getLogger("encheck")
@@ -129,7 +131,7 @@ FEWEST_TOLD_APART = 0.25  # of a check's items; a count of negations that hardly
 
 
 class Scorer:
-    """Gives the scores of encoded texts under the models of a run; draws and calibrates once per data set.
+    """Computes the scores of encoded texts under the models of a run. Draws pairs and calibrates once per data set.
 
     Without `calibrates` the models' scores have no calibrated scale.
     """
@@ -154,9 +156,9 @@ class Scorer:
         self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
-        """The scores of these items under this model, with those of the surface scorers that apply to them.
+        """Return the scores of these items under this model, with those of the surface scorers that apply to them.
 
-        NothingToMeasure if the items are searched and the model scores pairs, or if no calibration is possible.
+        Raise NothingToMeasure if the items are searched and the model scores pairs, or if no calibration is possible.
         """
         if items.whole:
             return self._score_whole(model, data, items.whole)
@@ -186,13 +188,13 @@ class Scorer:
         return replace(found, surface=surface)  # type: ignore[arg-type]
 
     def list_with_placeholder_scores(self, items: Items) -> Scores:
-        """Scores of these items by word overlap, only to list the items; no figure uses them."""
+        """Return scores of these items by word overlap, only to list the items. No figure uses the scores."""
         alone = Resampler([""] * len(items.included))
         scores: type[Scores] = items.included[0].kind.scores()
         return scores.score_items(items.included, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
 
     def for_models(self, subjects: Mapping[str, Subject]) -> Scorer:
-        """A scorer for other models, with the same draws and random pairs."""
+        """Return a scorer for other models, with the same draws and random pairs."""
         other = Scorer(subjects, self.data, seed=self.seed, calibrates=self.calibrates)
         other._first_stages = self._first_stages
         other._resamplers, other._references = self._resamplers, self._references
@@ -201,7 +203,10 @@ class Scorer:
         return other
 
     def score_without_surface(self, model: str, data: str, items: Items) -> Scores:
-        """The scores of these items without surface scorers; NothingToMeasure for searches and contrasts."""
+        """Return the scores of these items without surface scorers.
+
+        Raise NothingToMeasure for searches and contrasts.
+        """
         kind, scorer = items.included[0].kind, _scorer_of(self.subjects[model])
         measured = kind.scores()
         if measured.searches or not measured.calibrates:
@@ -212,7 +217,7 @@ class Scorer:
         )
 
     def _score_whole(self, model: str, data: str, whole: ItemsScoredInParts) -> Scores:
-        """The scores that come with items outside memory, and their word overlap."""
+        """Return the scores that come with items outside memory, and their word overlap."""
         subject, rival = self.subjects[model], SurfaceScorer(WORD_OVERLAP)
         whole.refuse_unscorable_model(subject)
         scorer = _scorer_of(subject)
@@ -224,9 +229,10 @@ class Scorer:
         return scores
 
     def _score_classified(self, model: str, items: Items) -> Scores:
-        """The texts as classified from the model's vectors, and by surface classifiers.
+        """Return the texts as classified from the model's vectors, and by surface classifiers.
 
-        They are drawn by the clusters of their own task. NothingToMeasure if the model gives no vectors.
+        The bootstrap draws the clusters of the classification task. Raise NothingToMeasure if the model gives no
+        vectors.
         """
         _require_vectors(self.subjects[model], "a classifier learns from vectors")
         texts, others = cast(Sequence[Classified], items.included), cast(Sequence[Classified], items.tuning)
@@ -239,7 +245,7 @@ class Scorer:
         return replace(found, surface=surface)
 
     def _score_in_roles(self, kind: Kind, model: str, data: str, items: Items, resampler: Resampler) -> Scores:
-        """The scores of queries and documents, with those of the surface scorers; their scales differ.
+        """Return the scores of queries and documents, with those of the surface scorers. Their scales differ.
 
         An encoder searches with an index if the run has one.
         """
@@ -261,11 +267,14 @@ class Scorer:
         return add_index_recall(found, items.included, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
 
     def scale(self, model: str, data: str) -> Scale | None:
-        """The calibration of a model on a data set, once something was measured there."""
+        """Return the calibration of a model on a data set, once something was measured there."""
         return self._scales.get((model, data))
 
     def random_pairs(self, data: str) -> tuple[SentencePair, ...]:
-        """The random pairs that calibrate on this data; for the user's own triplets, even if all share a word."""
+        """Return the random pairs that calibrate scores on this data. Their texts share no content word.
+
+        If all anchors of the user's own triplets share a word, the pairs do too.
+        """
         if data not in self._references:
             whole = self.data[data]
             found = whole.draw_random_pairs(seed=self.seed)
@@ -274,16 +283,18 @@ class Scorer:
                 and whole.properties
                 and (found := whole.draw_random_pairs(seed=self.seed, no_shared_word=False))
             ):
-                log.warning("%s: any two anchors share a content word, so pairs that do calibrate", data)
+                log.warning("%s: any two anchors share a content word, so the random pairs share one too", data)
             self._references[data] = found
         return self._references[data]
 
     def texts_for_identity(self, data: str) -> list[str]:
-        """Texts that, paired with themselves, calibrate scores on this data."""
+        """Return texts that, paired with themselves, calibrate scores on this data."""
         return [pair.first for pair in self.random_pairs(data)[:IDENTITY_PAIRS]]
 
     def pairs_to_rerank(self, items: Sequence[Item]) -> list[Pair]:
-        """The pairs in searches that a pair-scoring model has to score: the first stage and judged documents."""
+        """Return the pairs that a pair-scoring model has to score in searches: those of the first stage and judged
+        documents.
+        """
         if items[0].kind.compares != ANSWERS:
             return [pair for item in items for pair in item.query_document_pairs]
         queries = _as_searching_queries(items)
@@ -295,7 +306,7 @@ class Scorer:
         ]
 
     def _lexical_index(self, queries: Sequence[SearchingQuery]) -> LexicalIndex:
-        """BM25 over the documents that these queries search."""
+        """Return a BM25 index of the documents that these queries search."""
         documents = queries[0].documents
         if documents not in self._indexes:
             self._indexes[documents] = LexicalIndex(documents)
@@ -312,7 +323,7 @@ class Scorer:
         return self._resamplers[data, clusters, others, shares]
 
     def _word_frequencies(self, data: str) -> Frequencies:
-        """The number of this data's sentences that contain each word."""
+        """Return the number of this data's sentences that contain each word."""
         if data not in self._frequencies:
             dataset = self.data[data]
             texts = [(p.first, p.second) for p in dataset.pairs] + [(g.source, g.paraphrase) for g in dataset.groups]
@@ -324,7 +335,7 @@ class Scorer:
     def _calibrate(
         self, known: dict[tuple[str, str], Scale], label: str, data: str, scorer: TextScorer, kind: Kind
     ) -> Scale:
-        """The calibration of a scorer on a data set.
+        """Return the calibration of a scorer on a data set.
 
         Ranked pairs need no calibration, nor does the check whether a text gets the same vector twice.
         """
@@ -343,30 +354,39 @@ class Scorer:
 
 
 def _as_searching_queries(items: Sequence[Item]) -> Sequence[SearchingQuery]:
-    """Items whose answers are searched documents."""
+    """Return the items as queries. Their answers are searched documents."""
     return cast(Sequence[SearchingQuery], items)
 
 
 def _require_vectors(subject: Subject, why: str) -> None:
-    """NothingToMeasure for a model that scores pairs."""
+    """Raise NothingToMeasure for a model that scores pairs."""
     if not isinstance(subject.model, Encoder):
         raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: {why}")
 
 
 def _is_shown(name: str, scores: Scores) -> bool:
-    """Whether a surface scorer is shown for these items; one that counts has to tell enough of them apart."""
+    """Return whether a surface scorer is shown for these items.
+
+    A scorer that counts something is shown only if it gives the items enough distinct scores.
+    """
     return name not in POLARITY or getattr(scores, "distinct_score_share", 1.0) >= FEWEST_TOLD_APART
 
 
 def _bm25_candidates(queries: Sequence[SearchingQuery], index: LexicalIndex) -> list[NDArray[np.intp]]:
-    """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
+    """Return the rows that BM25 ranks first for each query.
+
+    These are `FIRST_STAGE` rows or, if that is more, one row more than a query has right documents.
+    """
     count, own = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries)), [q.own for q in queries]
     answers = index.rank_documents([q.source for q in queries], count_including_own(count, own))
     return [rows for rows, _ in drop_own_documents(answers, own, count=count)]
 
 
 def _add_tuning_scores(scores: Scores, items: Items, scorer: TextScorer) -> Scores:
-    """The scores with those of the pairs that a threshold is chosen on, where the items name some and the scores do."""
+    """Return the scores, with those of the pairs on which a threshold is chosen.
+
+    Return them unchanged if the items name no such pairs or the scores cannot have them.
+    """
     if not items.tuning or not hasattr(scores, "tuning"):
         return scores
     pairs = cast(Sequence[SentencePair], items.tuning)
@@ -429,7 +449,7 @@ class _EncoderScorer(_ModelScorer):
 
 @dataclass(frozen=True)
 class _PairScorer(_ModelScorer):
-    """A model that scores pairs, and reranks the first answers of `index` in a search."""
+    """A model that scores pairs. In a search, it reranks the first answers of `index`."""
 
     index: LexicalIndex | None = None
 
@@ -455,16 +475,16 @@ class _PairScorer(_ModelScorer):
 def _scorer_of(
     subject: Subject, index: LexicalIndex | None = None, lists: InvertedLists | None = None
 ) -> _EncoderScorer | _PairScorer:
-    """A model under test, in the form that scores call."""
+    """Return a model under test, in the form that scores call."""
     model = subject.model
     return _EncoderScorer(subject, model, lists) if isinstance(model, Encoder) else _PairScorer(subject, index)
 
 
 def _same_vectors(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
-    """1 for each text that got the same vector twice; shapes [n, d] -> [n].
+    """Return 1 for each text that got the same vector twice, else 0; shapes [n, d] -> [n].
 
-    A vector that moves by half the distance between different texts is not the same, however small that distance, since
-    a single vector with noise looks like this.
+    A vector that moves by half the distance between different texts is not the same, however small that distance is. A
+    single vector with noise looks like this.
     """
     apart = float(np.median(np.linalg.norm(first - np.roll(first, 1, axis=0), axis=1)))
     moved = np.linalg.norm(second - first, axis=1)
@@ -472,7 +492,7 @@ def _same_vectors(first: NDArray[np.float32], second: NDArray[np.float32]) -> ND
 
 
 def _classifier_features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:
-    """The features of these texts for a classifier; shape [n, d], for pairs [n, 2d]."""
+    """Return the features of these texts for a classifier; shape [n, d], for pairs [n, 2d]."""
     first = subject.vectors[[subject.rows[one.first] for one in texts]]
     second = subject.vectors[[subject.rows[one.second] for one in texts]] if texts[0].second else None
     found = classifier_inputs(first, second)
@@ -485,14 +505,17 @@ def _classifier_features(subject: Subject, texts: Sequence[Classified]) -> NDArr
 
 
 def comparison_function(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:
-    """How an encoder compares two texts (by its trained head if it has one, else by its similarity), with a name."""
+    """Return the name and the function by which an encoder compares two texts.
+
+    The function is the encoder's trained head, or its similarity if it has no head.
+    """
     if isinstance(model, HeadedEncoder):
         return "head's probability", model.score_vectors
     return model.similarity, SIMILARITIES[model.similarity]
 
 
 def pair_similarity_function(subject: Subject) -> Similarity:
-    """The function that scores encoded pairs."""
+    """Return the function that scores encoded pairs."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
     name, similarity = comparison_function(subject.model)
@@ -503,7 +526,7 @@ def pair_similarity_function(subject: Subject) -> Similarity:
         if (bad := np.flatnonzero(~np.isfinite(values))).size:
             raise EncoderError(
                 f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is not a number, first of "
-                f"{(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
+                f"{(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, also for blank texts"
             )
         return values
 

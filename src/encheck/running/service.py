@@ -1,7 +1,7 @@
 """A model under test with one interface, from texts to similarities and vectors, through the store.
 
-All processes of a run make the same plan, in the same order. The process that gets the locks first encodes the texts;
-the others find all vectors in the store. So neither vectors nor figures depend on the number of workers.
+All processes of a run make the same plan, in the same order. The process that gets the locks first encodes the texts.
+The others find all vectors in the store. So neither vectors nor figures depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class LockedElsewhere(EncheckError):  # noqa: N818 - not an error: the caller di
 
 @contextmanager
 def look_up_or_lock(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[object]]) -> Iterator[Stored]:
-    """What `look` finds: arrays and which of them exist. If some are missing, all locks are held for the block.
+    """Yield the result of `look`: arrays and which of them exist. If some are missing, hold all locks during the block.
 
-    It looks again after each lock, since the previous holder may have computed them; if so, it takes no further lock. A
-    lock that gives False belongs to another process, and raises Busy.
+    `look` is called again after each lock, because the previous holder may have computed the missing arrays. If so, no
+    further lock is taken. A lock that gives False belongs to another process and raises LockedElsewhere.
     """
     with ExitStack() as stack:
         stored, left = look(), iter(locks)
@@ -97,11 +97,11 @@ RoleTexts = dict[str, list[str]]  # by `ROLES`
 
 
 def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
-    """The texts to encode in each role; empty for a model that scores pairs.
+    """Return the texts to encode in each role; empty for a model that scores pairs.
 
     First come the fixed texts, short and long, then further texts of the run that the `others` have. A role that
-    changes no vector is left out. For a model with vectors of some texts only, texts of the run that it has: some short
-    ones, and its longest.
+    changes no vector is left out. For a model with vectors of some texts only, return texts of the run that it has:
+    some short ones, and its longest.
     """
     model = subject.model
     if not isinstance(model, Encoder):
@@ -133,7 +133,7 @@ def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], do
 
 
 def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> bool:
-    """Whether a text can have a different vector in this role than without a role."""
+    """Return whether a text can have a different vector in this role than without a role."""
     if settings.prompts:
         return settings.has_prompt(role)
     try:
@@ -144,18 +144,21 @@ def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> b
 
 
 def stable_fingerprint(subject: Subject) -> str:
-    """Identifies everything that makes the vectors; "" for a model at an address, which others can change."""
+    """Return a hash of everything that makes the vectors; "" for a model at an address, which others can change."""
     return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
 def count_lengths(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
-    """Words and tokens of each text."""
+    """Return the number of words and tokens of each text."""
     tokens: Sequence[int | None] = count_model_tokens(model, texts, role=role) or [None] * len(texts)
     return [TextLength(len(text.split()), count) for text, count in zip(texts, tokens, strict=True)]
 
 
 def user_texts_of_run(subject: Subject, data: Iterable[Dataset]) -> list[str]:
-    """The user's texts in a run that are in memory: the searched ones, else all; never the probes."""
+    """Return the user's texts that are in memory, without the probes.
+
+    If the run searches documents, return only these.
+    """
     if "document" in subject.roles:
         return list(subject.roles["document"].rows)
     found: dict[str, None] = {}
@@ -173,7 +176,7 @@ PAIRS_PER_BATCH = 1_024
 
 
 class EncoderService:
-    """A model under test and the store of its output; only this class handles a model's output.
+    """A model under test and the store of its output. Only this class handles a model's output.
 
     Each call returns a result or raises EncoderError. A run prepares everything first: `prepare`, `encode_repeats` and
     `encode_comparison_texts` leave the results, or the error, in `subject`.
@@ -194,24 +197,26 @@ class EncoderService:
         loaded: Mapping[str, Model] = MappingProxyType({}),
         progress: Progress | None = None,
     ) -> Self:
-        """The one model that the settings name, with their store or a given one; UsageError if it is unavailable.
+        """Return the service for the one model that the settings name, with their store or a given one.
 
-        `loaded` has the models in memory by their names in the settings.
+        `loaded` has the models in memory by their names in the settings. Raise UsageError if the model is unavailable.
         """
         opened = open_store(settings) if store is None else store
         (subject,) = resolve_models(settings, opened, loaded).values()
         return cls(subject, opened, progress=progress)
 
     def taking_any_text(self) -> Self:
-        """The same, for repeated calls; UsageError for a model that cannot take new texts."""
+        """Return this service, for repeated calls. Raise UsageError for a model that cannot take new texts."""
         if isinstance(self.model, FittedModel | PartialEncoder):
             raise UsageError(
-                f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
+                f"{self.label} cannot score new texts: it learns from the texts of a run, or has only some vectors"
             )
         return self
 
     def as_fixture(self) -> Self:
-        """The same, as the fixture `encoder`, which does not learn; UsageError for a model that has to."""
+        """Return this service as the fixture `encoder`. Raise UsageError for a model that has to learn from the run's
+        texts.
+        """
         if isinstance(self.model, FittedModel) and not getattr(self.model, "ready", False):
             raise UsageError(
                 f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
@@ -234,30 +239,32 @@ class EncoderService:
         return self.subject.model
 
     def similarity(self, first: str, second: str) -> float:
-        """How near two texts are, by the model's own similarity: larger is nearer."""
+        """Return the similarity of two texts, by the model's own similarity function. Larger means nearer."""
         return float(self.similarities([first], [second])[0])
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """The similarity of each pair, shape [n]; texts that the store lacks are encoded in one call."""
+        """Return the similarity of each pair, shape [n]. Texts that the store lacks are encoded in one call."""
         return self.similarity_function(list(zip(first, second, strict=True)))(first, second)
 
     def score_pairs(self, pairs: Sequence[Pair]) -> list[float]:
-        """The similarity of each pair."""
+        """Return the similarity of each pair."""
         values: list[float] = self.similarities([a for a, _ in pairs], [b for _, b in pairs]).tolist()
         return values
 
     def similarity_function(self, pairs: Iterable[Pair]) -> Similarity:
-        """Encode what these pairs need; return a function that gives the similarities of any of them."""
+        """Encode what these pairs need, and return a function that gives the similarities of any of them."""
         self._prepare_or_raise(pairs)
         return pair_similarity_function(self.subject)
 
     def similarity_function_uncached(self, pairs: Iterable[Pair]) -> Similarity:
-        """The same, computed now, without reading or writing the store."""
+        """Return the same function, but computed now, without reading or writing the store."""
         with Scratch() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
             return type(self)(self.subject, thrown_away, progress=self._progress).similarity_function(pairs)
 
     def encode(self, texts: Sequence[str], *, role: Role | None = None) -> Floats:
-        """Vectors of the texts, shape [n, d], in their order; UsageError for a model that scores pairs."""
+        """Return the vectors of the texts, shape [n, d], in their order. Raise UsageError for a model that scores
+        pairs.
+        """
         if not isinstance(self.model, Encoder):
             raise UsageError(f"{self.label} scores pairs and gives no vectors: use similarity()")
         if role is None:
@@ -266,7 +273,7 @@ class EncoderService:
         return self._prepare_or_raise(roles={role: list(dict.fromkeys(texts))}).roles[role].vectors_of(texts)
 
     def encode_in_roles(self, roles: Texts) -> dict[Role, RoleVectorsOfRun]:
-        """The vectors of distinct texts in their roles, encoded in one call; an EncoderError names the model."""
+        """Return the vectors of distinct texts in their roles, encoded in one call. An EncoderError names the model."""
         try:
             state = self._prepare_or_raise(roles=roles)
         except EncoderError as error:
@@ -276,7 +283,8 @@ class EncoderService:
     def encode_again(
         self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks, nth: int = 1
     ) -> Floats:
-        """Vectors, or self-scores of shape [n, 1], computed with the longest texts first, in the `nth` such pass.
+        """Return vectors, or self-scores of shape [n, 1], computed with the longest texts first, in the `nth` such
+        pass.
 
         The store keeps them under a separate fingerprint, so that a warm run loads no model.
         """
@@ -319,7 +327,7 @@ class EncoderService:
     def encode_comparison_texts(
         self, others: Sequence[VectorSample], documents: Sequence[str], locks: Locks, progress: Progress
     ) -> None:
-        """Encode the texts on which this model's vectors are compared with other models'; skipped if it failed.
+        """Encode the texts on which this model's vectors are compared with other models'. Skip it if the model failed.
 
         `documents` are the user's; they are counted, not encoded.
         """
@@ -359,7 +367,7 @@ class EncoderService:
         """Get the scores of these pairs, and the vectors of texts in roles, from the store or by computing them.
 
         A model that scores pairs only learns from texts in roles. A model that learns from the texts of the run does so
-        first, unless `fit` is false. If another process has a lock, and the lock does not wait, nothing is encoded.
+        first, unless `fit` is false. If another process has a lock that does not wait, nothing is encoded.
         """
         distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
@@ -387,7 +395,7 @@ class EncoderService:
         self.subject.state.seconds += self._clock.now() - start
 
     def _prepare_or_raise(self, pairs: Iterable[Pair] = (), roles: Texts | None = None) -> Encoded:
-        """The model's output; clears the error of an earlier call."""
+        """Return the model's output, and clear the error of an earlier call."""
         self.subject.state.error = None
         self.prepare(pairs, roles or {}, fit=self._fits)
         if self.subject.error:
@@ -396,7 +404,7 @@ class EncoderService:
 
     @contextmanager
     def _record_error(self, when: str, *, passing: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-        """End the block if the model fails, and leave the error in `subject`."""
+        """End the block if the model fails, and store the error in `subject`."""
         try:
             yield
         except passing:
@@ -435,7 +443,7 @@ class EncoderService:
         return list(map(text_key if role is None else store_key_function(self.model, role), texts))
 
     def _through_store(self, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress) -> Floats:
-        """The array of each key, from the store if present, otherwise computed and kept batch by batch."""
+        """Return the array of each key from the store. Compute and store missing arrays batch by batch."""
         kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
         with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
@@ -453,8 +461,8 @@ class EncoderService:
                         if computed.shape[1] != arrays.shape[1]:
                             raise EncoderError(
                                 f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of "
-                                f"{arrays.shape[1]} from a model with the same fingerprint {fingerprint!r}; a changed "
-                                "model should have another"
+                                f"{arrays.shape[1]} from a model with the same fingerprint {fingerprint!r}. A changed "
+                                "model needs another fingerprint"
                             )
                         arrays[positions] = computed
                         saver.add([keys[i] for i in positions], computed)
@@ -464,7 +472,7 @@ class EncoderService:
 
 
 class BatchSaver:
-    """Writes batches to the store about once a second, so that little is lost and little time is spent.
+    """Writes batches to the store about once a second: a crash loses little, and writing takes little time.
 
     With `verify`, a batch waits until a later call of `verify` raised no error. Slow calls take at most one twentieth
     of the time.
@@ -482,7 +490,10 @@ class BatchSaver:
 
     @contextmanager
     def flushing_at_end(self) -> Iterator[None]:
-        """Keep the rest at the end, also after an error, except what `verify` did not follow; the error says so."""
+        """Store the remaining batches at the end, also after an error.
+
+        With `verify`, discard the batches after its last successful call. The error reports the number.
+        """
         try:
             yield
             if self._verify:
@@ -492,22 +503,22 @@ class BatchSaver:
                 raise
             what, lost = self._what, len(self._keys)
             raise EncoderError(
-                f"{error}. Discarded: {lost} {what} that came after the last good check of the model, and all requests "
-                f"in progress. Kept in this pass: {self.kept} {what}, checked after they came"
+                f"{error}. Discarded: {lost} {what} that came after the last successful check of the model, and all "
+                f"requests in progress. Saved in this pass: {self.kept} {what} that were checked"
             ) from error
         finally:
             if self._verify is None:
                 self.flush()
 
     def add(self, keys: list[bytes], arrays: NDArray[np.float32]) -> None:
-        """Take a batch."""
+        """Add a batch."""
         self._keys += keys
         self._arrays.append(arrays)
         if time.monotonic() - self._saved > self._pause:
             self.flush()
 
     def flush(self) -> None:
-        """Keep the batches that were taken."""
+        """Store the added batches."""
         if self._keys:
             if self._verify:
                 start = time.monotonic()

@@ -1,4 +1,4 @@
-"""How fast a model encodes here, and what its vectors and tokens cost. The model is timed, not the store."""
+"""The speed of a model here, and the cost of its vectors and tokens. The model is timed, not the store."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ BYTES_A_NUMBER = 4
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Documents a second in the model's own batches, and milliseconds for one query alone: median and 95th percentile.
+    """Documents per second in the model's own batches, and milliseconds for a single query: median and 95th percentile.
 
-    `documents` and `queries` were timed, after a few to warm up.
+    `documents` and `queries` are the numbers that were timed, after a few to warm up.
     """
 
     texts_a_second: float
@@ -33,7 +33,7 @@ class Speed:
 
 
 def measure_speed(subject: Subject, documents: Sequence[str], queries: Sequence[str]) -> Speed | None:
-    """The speed on at most 256 documents and 50 queries, chosen by their hash; None for a file of vectors.
+    """Return the speed on at most 256 documents and 50 queries, chosen by their hash, or None for a file of vectors.
 
     Other work on the machine makes it slower.
     """
@@ -59,7 +59,7 @@ def _sample_texts(texts: Sequence[str], most: int) -> list[str]:
 
 
 def bytes_per_million_vectors(dimension: int) -> int:
-    """Bytes of a million vectors in fp32.
+    """Return the bytes of a million vectors in fp32.
 
     >>> bytes_per_million_vectors(384)
     1536000000
@@ -68,7 +68,7 @@ def bytes_per_million_vectors(dimension: int) -> int:
 
 
 def mean_tokens_per_text(subject: Subject, texts: Sequence[str]) -> float | None:
-    """Mean number of tokens of at most 256 of the texts; None if the model's files have no tokenizer."""
+    """Return the mean number of tokens of at most 256 of the texts, or None if the model's files have no tokenizer."""
     source = getattr(subject.model, "source", None)
     if not isinstance(source, Path):
         return None

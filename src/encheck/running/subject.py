@@ -1,4 +1,4 @@
-"""A model under test in a run, the role in which it encodes a text, and the key of that in the store."""
+"""A model under test in a run, the role in which it encodes a text, and the text's key in the store."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class RoleVectorsOfRun:
-    """Texts that were encoded in a role: `vectors` has shape [texts, d], `rows` the row of each text.
+    """Texts that were encoded in a role. `vectors` has shape [texts, d], `rows` has the row of each text.
 
-    `prompt` is the prompt before them, None if the model does not say.
+    `prompt` is the prompt before the texts, None if the model does not declare it.
     """
 
     rows: Mapping[str, int]
@@ -35,7 +35,7 @@ class RoleVectorsOfRun:
     prompt: str | None
 
     def vectors_of(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of these texts, shape [n, d]; not copied if they are all, in order."""
+        """Return the vectors of these texts, shape [n, d]; not copied if these are all texts, in order."""
         if len(texts) == len(self.rows) and all(map(str.__eq__, texts, self.rows)):
             return self.vectors
         return self.vectors[[self.rows[text] for text in texts]]
@@ -43,12 +43,12 @@ class RoleVectorsOfRun:
 
 @dataclass
 class Encoded:
-    """A model's output in this run; only `EncoderService` writes it.
+    """A model's output in this run. Only `EncoderService` writes it.
 
     `vectors` has shape [texts, d], `rows` the row of each text, `scored` the score of each pair, `again` the output for
-    texts that were encoded a second time, `roles` the queries and documents of searches, `sample` vectors that are
+    texts that were encoded a second time, `roles` the queries and documents of searches, `sample` the vectors that are
     compared with another model's, `documents` the lengths of the user's documents. `encoded` counts what was computed
-    and kept.
+    and stored.
     """
 
     error: EncoderError | None = None
@@ -94,7 +94,7 @@ class Subject:
 
     @property
     def encoded(self) -> int:
-        """How many texts or pairs were computed and kept."""
+        """The number of texts or pairs that were computed and stored."""
         return self.state.encoded
 
     @property
@@ -109,7 +109,7 @@ class Subject:
 
     @property
     def dimension(self) -> int | None:
-        """Of the vectors; None if there are none, as of a scorer of pairs."""
+        """The dimension of the vectors; None for a model without vectors, such as a scorer of pairs."""
         widths = [vectors.shape[1] for vectors in (self.vectors, *(found.vectors for found in self.roles.values()))]
         return next((int(width) for width in widths if width), None)
 
@@ -136,7 +136,7 @@ REMEDY = 'Remedy: `prompts: {query: ..., document: ...}` in models.yaml, or --mo
 
 
 def texts_by_role(items: Iterable[Item]) -> Texts:
-    """The texts of these items by their role; empty for items whose texts have no role."""
+    """Return the texts of these items by their role; empty for items whose texts have no role."""
     found: dict[Role, dict[str, None]] = {"query": {}, "document": {}}
     seen: Iterable[str] = ()
     for item in items:
@@ -149,15 +149,15 @@ def texts_by_role(items: Iterable[Item]) -> Texts:
 
 
 def prompt_of(model: Model, role: Role | None) -> str | None:
-    """The prompt before a text in this role; None for a model that does not say."""
+    """Return the prompt before a text in this role, or None for a model that does not declare it."""
     prompt_for: Callable[[str | None], str] | None = getattr(model, "prompt_for", None)
     return prompt_for(role) if prompt_for else None
 
 
 def store_key_function(model: Model, role: Role) -> Callable[[str], bytes]:
-    """A function that gives the key of a text in the store, including a prompt that is specific to the role.
+    """Return a function that gives the key of a text in the store, including a prompt that is specific to the role.
 
-    An encoder that does not say what a role changes has different keys for each role.
+    For an encoder that does not declare what a role changes, each role has different keys.
     """
     prompt = prompt_of(model, role)
     if prompt is None:

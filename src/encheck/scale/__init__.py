@@ -1,1 +1,1 @@
-"""Labelled pairs by the million: read, encoded and scored shard by shard, on one machine or on a Ray cluster."""
+"""Labelled pairs by the million, which are read, encoded and scored shard by shard, on one machine or a Ray cluster."""

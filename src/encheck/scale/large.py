@@ -1,6 +1,6 @@
 """Large data of a run: their pairs as columns over all shards, a sample in memory, and scores of all pairs.
 
-Clusters are the connected components of word hashes; for smaller data they are those of the words themselves.
+Clusters are the connected components of word hashes. In smaller data they are the components of the words themselves.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TYPES = {"label": np.int8, "gold": np.float64, "same": np.bool_, "overlap": np.f
 
 @dataclass(frozen=True)
 class FinishedShards:
-    """The files of one work, in the order of the shards."""
+    """The result files of one task, in the order of the shards."""
 
     files: ShardFolder
     done: Sequence[ShardResult]
@@ -65,7 +65,7 @@ class FinishedShards:
         return np.array([one.counts["rows"] for one in self.done], np.int64)
 
     def column(self, name: str, dtype: Any = np.uint64) -> Numbers:
-        """A column of all shards, shape [n]."""
+        """Return a column of all shards, shape [n]."""
         ends = np.cumsum(self.sizes)
         found = np.empty(int(ends[-1]), dtype)
         for one, end, size in zip(self.done, ends.tolist(), self.sizes.tolist(), strict=True):
@@ -73,7 +73,7 @@ class FinishedShards:
         return found
 
     def rows(self, positions: Positions) -> Iterator[tuple[Positions, list[PairRow]]]:
-        """(indices into `positions`, rows) of the rows at these positions, shard by shard; each shard is read once."""
+        """Yield (indices into `positions`, rows) of the rows at these positions. Each shard is read once."""
         ends = np.cumsum(self.sizes)
         which = np.searchsorted(ends, positions, "right")
         for number in np.unique(which).tolist():
@@ -85,7 +85,7 @@ class FinishedShards:
             yield at, shard_rows_at(one.shard, places)
 
     def read(self, positions: Positions) -> list[PairRow]:
-        """The rows at these positions, in their order."""
+        """Return the rows at these positions, in their order."""
         found: dict[int, PairRow] = {}
         for at, rows in self.rows(positions):
             found.update(zip(at.tolist(), rows, strict=True))
@@ -101,7 +101,10 @@ def columns_of_shards(
     about: Mapping[str, int | str],
     score: ShardScorer,
 ) -> PairColumns:
-    """The columns of a data set whose shards were surveyed; `has_clusters` says whether the data name clusters."""
+    """Return the columns of a data set whose shards were surveyed.
+
+    `has_clusters` says whether the data name clusters.
+    """
     known = {column: parts.column(column, dtype) for column, dtype in TYPES.items()}
     if np.isnan(known["gold"]).all():
         known["gold"] = np.broadcast_to(np.nan, len(known["gold"]))  # an empty column takes no memory
@@ -136,10 +139,11 @@ def columns_of_shards(
 def _number_clusters(
     parts: FinishedShards, *, has_clusters: bool
 ) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
-    """The number of each pair's cluster, the hashes of the clusters, and their ranks for folds.
+    """Return the number of each pair's cluster, the hashes of the clusters, and their ranks for folds.
 
-    Up to `MAX_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. More are numbered by
-    their hashes; a cluster of several texts is then named by the smallest of their hashes, which needs no text.
+    Up to `MAX_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. If there are more, they
+    are numbered by their hashes. A cluster of several texts is then named by the smallest of their hashes, which needs
+    no text.
     """
     part = component_numbers(parts.column("words"), parts.column("others"))
     given = parts.column("given") if has_clusters else np.zeros(0, np.uint64)
@@ -180,7 +184,7 @@ def _number_clusters(
 def _shared_hashes(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> Hashes | None:
-    """`Columns.things`: the equivalent of `hash_shared_sentences` for smaller data."""
+    """Return `Columns.things`, the equivalent of `hash_shared_sentences` for smaller data."""
     if len(hashes) > MAX_CLUSTERS or len(clusters) > MANY_ITEMS:
         return None
     first, second = parts.column("words"), parts.column("others")
@@ -197,7 +201,7 @@ def _shared_hashes(
 
 
 def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
-    """The positions of the rows that repeat an earlier pair, in order, and the number of earlier rows."""
+    """Return the positions of the rows that repeat an earlier pair, in order, and the number of earlier rows."""
     ordered = np.sort(pairs)
     several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     del ordered
@@ -211,7 +215,7 @@ def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
 
 
 def _positions_of(values: Hashes, some: Hashes) -> Positions:
-    """The positions of the rows whose value is in `some`, which is sorted."""
+    """Return the positions of the rows whose value is in `some`. `some` is sorted."""
     if not len(some):
         return np.zeros(0, np.int64)
     found = []
@@ -229,7 +233,10 @@ def _count_repeats_before(positions: Positions, before: Positions, at: int) -> i
 def _calibration_sentences(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """Up to `MAX_SENTENCES` first texts with the smallest hashes, each with its cluster; the clusters' numbers."""
+    """Return up to `MAX_SENTENCES` first texts with the smallest hashes, each with its cluster.
+
+    Also return the numbers of these clusters.
+    """
     first = parts.column("first")
     chosen = np.flatnonzero(first <= sorted_distinct(first)[:MAX_SENTENCES][-1])
     if has_clusters:  # a text may be in several
@@ -252,9 +259,9 @@ MOST_SAMPLED = 50_000  # pairs of the sample: a cluster that would exceed this i
 
 @dataclass
 class LargeDataLoader:
-    """The data of a run that `engine` measures in shards, whose files are below `folder`.
+    """Loads the data of a run that `engine` measures in shards. The shards' files are below `folder`.
 
-    `is_asked` says that the user named the engine: then all data must be in Parquet files.
+    `is_asked` is true if the user named the engine. Then all data must be in Parquet files.
     """
 
     engine: ShardEngine
@@ -268,7 +275,7 @@ class LargeDataLoader:
     _plans: dict[str, ShardPlan] = field(default_factory=dict)
 
     def load(self, label: str, spec: str) -> Dataset:
-        """The data in shards.
+        """Return the data in shards.
 
         Raises:
             UsageError: the user named an engine, and these data are not labelled pairs in Parquet files.
@@ -304,7 +311,7 @@ class LargeDataLoader:
     def score(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
-        """A model's scores of all pairs; EncoderError if it fails."""
+        """Return a model's scores of all pairs. Raise EncoderError if it fails."""
         found = self._plans[columns.name]
         work = ScoreWork(
             self.folder, found.fingerprint, subject.config, subject.fingerprint, self.device, self.skip_bad_rows,
@@ -332,7 +339,7 @@ class LargeDataLoader:
         locks: Iterable[AbstractContextManager[object]],
         progress: Progress,
     ) -> list[ShardResult]:
-        """The results of the shards, in their order; if some are not done, one process does them."""
+        """Return the results of the shards, in their order. If some shards are not done, one process does them."""
         with ExitStack() as held:
             for lock in iter(locks) if any(work.found(shard) is None for shard in shards) else ():
                 held.enter_context(lock)
@@ -345,7 +352,7 @@ class LargeDataLoader:
         return sorted(done, key=lambda one: one.shard.number)
 
     def _lock(self, work: ShardWork) -> AbstractContextManager[object]:
-        """The lock on a work's files, if they are on a disk."""
+        """Return the lock on a task's files, if they are on a disk."""
         folder = storage.local_path(self.folder)
         if folder is None:
             return nullcontext()
@@ -356,7 +363,7 @@ class LargeDataLoader:
 
 
 def _draw_sample(columns: PairColumns, count: int, seed: int) -> Dataset:
-    """The data set of these columns, with `count` of its clusters in memory."""
+    """Return the data set of these columns, with `count` of its clusters in memory."""
 
     def rank(number: int) -> bytes:
         return hashlib.sha256(f"{seed}/{columns.cluster_name(number)}".encode()).digest()

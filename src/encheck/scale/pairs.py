@@ -45,8 +45,9 @@ SHOWN = 4_000  # random pairs of a case in reports, besides the worst
 
 @dataclass(frozen=True)
 class ShardScores:
-    """A model's score of each pair, shape [n], in the data's order; `backward` has those of the other order if they
-    differ.
+    """A model's score of each pair, shape [n], in the order of the data.
+
+    `backward` has the scores with both texts exchanged, if they differ.
     """
 
     forward: Floats
@@ -60,7 +61,7 @@ class ShardScorer(Protocol):
     def __call__(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
-        """The scores, from existing files or computed; EncoderError if the model fails."""
+        """Return the scores, read from existing files or computed. Raise EncoderError if the model fails."""
         ...
 
 
@@ -68,14 +69,14 @@ class ShardScorer(Protocol):
 class PairColumns(ShardedPairs):
     """The numbers of all labelled pairs of a data set, each of shape [n], in the order of the files.
 
-    `labels` is 1, 0 or -1 for none; `gold` the human score, NaN for none; `same` says that both texts are the same;
-    `overlap` and `divergence` are those of words. `clusters` has the number of each pair's cluster, whose hashes are
-    `hashes`; `order` ranks the clusters for folds. `repeats` counts the earlier rows with the same pair as the row at a
-    position. `read` reads rows by their positions; `score` scores all pairs. `draw` returns the texts for calibration,
-    with the names of their clusters, and the numbers of these names. `counts` has the number of rows read and skipped,
-    and of shards. `things`, shape [n, 3], has hashes of what each pair shares with others, 0 for none: its cluster, if
-    the data name it or it shares no sentence, and its sentences that occur in several pairs. It is None if no sentence
-    is shared, or if there are too many pairs or clusters to follow more than clusters.
+    `labels` is 1, 0 or -1 for none; `gold` is the human score, NaN for none; `same` is true if both texts are the same;
+    `overlap` and `divergence` are those of words. `clusters` has the number of each pair's cluster. The hashes of the
+    clusters are `hashes`; `order` ranks the clusters for folds. `repeats` counts the earlier rows with the same pair as
+    the row at a position. `read` reads rows by their positions; `score` scores all pairs. `draw` returns the texts for
+    calibration, with the names of their clusters, and the numbers of these names. `counts` has the number of rows read
+    and skipped, and of shards. `things`, shape [n, 3], has hashes of what each pair shares with others, 0 for none: its
+    cluster, if the data name it or it shares no sentence, and its sentences that occur in several pairs. `things` is
+    None if no sentence is shared, or if there are too many pairs or clusters to follow more than clusters.
     """
 
     name: str
@@ -104,7 +105,7 @@ class PairColumns(ShardedPairs):
         return len(self.labels)
 
     def rows(self, positions: Positions) -> list[PairRow]:
-        """The rows at these positions; the latest ones are cached."""
+        """Return the rows at these positions. The latest rows are cached."""
         lacking = [at for at in positions.tolist() if at not in self._rows]
         if len(self._rows) + len(lacking) > ROWS_KEPT:
             self._rows.clear()
@@ -113,7 +114,7 @@ class PairColumns(ShardedPairs):
         return [self._rows[at] for at in positions.tolist()]
 
     def pairs(self, positions: Positions) -> list[SentencePair]:
-        """The pairs at these positions, as the data set would hold them."""
+        """Return the pairs at these positions, in the form that smaller data sets have."""
         rows = self.rows(positions)
         return [self._pair(at, row) for at, row in zip(positions.tolist(), rows, strict=True)]
 
@@ -125,12 +126,12 @@ class PairColumns(ShardedPairs):
         return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score, shares=shares)
 
     def cluster_name(self, number: int) -> str:
-        """The name of a cluster without a name in the data; for a named one, a hash of its name."""
+        """Return the name of a cluster that the data do not name, or the hash of the name of a named cluster."""
         return f"{int(self.hashes[number]):016x}"
 
     @cached_property
     def calibration_texts(self) -> tuple[list[tuple[str, str]], dict[str, int]]:
-        """(text, cluster) of the texts for calibration, and the numbers of these clusters."""
+        """Return (text, cluster) of the texts for calibration, and the numbers of these clusters."""
         return self.draw()
 
     @property
@@ -139,7 +140,7 @@ class PairColumns(ShardedPairs):
         return self.calibration_texts[0]
 
     def summarise(self) -> ShardedPairsSummary:
-        """The summary in results.json."""
+        """Return the summary in results.json."""
         labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
         return ShardedPairsSummary(
             pairs=len(self),
@@ -151,7 +152,10 @@ class PairColumns(ShardedPairs):
         )
 
     def classification_items(self, negative: Sequence[SentencePair] | None = None) -> Items:
-        """Paraphrases, and the data's own negatives or the given ones; NothingToMeasure if either class is missing."""
+        """Return paraphrases and negatives: the given ones or the data's own.
+
+        Raise NothingToMeasure if either class is missing.
+        """
         positive, tail = np.flatnonzero(self.labels == 1), tuple(negative or ())
         own = np.flatnonzero(self.labels == 0) if negative is None else np.zeros(0, np.intp)
         of_whom = "label 0" if negative is None else "random"
@@ -159,7 +163,7 @@ class PairColumns(ShardedPairs):
         return Items(tail, whole=ColumnPairs(self, np.concatenate([positive, own]), tail))
 
     def both_order_items(self) -> Items:
-        """Labelled pairs in both orders; NothingToMeasure without both labels."""
+        """Return labelled pairs in both orders. Raise NothingToMeasure unless both labels occur."""
         is_labelled = self.labels >= 0
         kept = np.flatnonzero(is_labelled & ~self.same)
         refuse_one_label(self.name, set(np.unique(self.labels[kept]).tolist()))
@@ -169,7 +173,7 @@ class PairColumns(ShardedPairs):
         return Items((), {reason: count for reason, count in excluded.items() if count}, whole=whole)
 
     def graded_items(self) -> Items:
-        """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
+        """Return pairs with a graded similarity. Raise NothingToMeasure if the grades do not rank pairs."""
         found = np.flatnonzero(~np.isnan(self.gold))
         refuse_constant_scores(self.name, self.gold[found])
         without = len(self) - len(found)
@@ -177,9 +181,10 @@ class PairColumns(ShardedPairs):
 
 
 class ColumnPairs(ItemsScoredInParts):
-    """Items of a check that are not in memory: pairs of `columns` at `positions`, then those of `tail`, which are.
+    """Items of a check that are not in memory: pairs of `columns` at `positions`, then those of `tail`, which are in
+    memory.
 
-    They are never iterated one by one; `items[i]` reads one. `kind` is pairs, or pairs in both orders.
+    The items are never iterated one by one; `items[i]` reads one. `kind` is pairs, or pairs in both orders.
     """
 
     def __init__(
@@ -210,7 +215,7 @@ class ColumnPairs(ItemsScoredInParts):
         raise TypeError("pairs of shards are measured by their columns, never one by one")
 
     def of(self, chosen: NDArray[np.intp]) -> ColumnPairs:
-        """A selection of the items."""
+        """Return only the chosen items."""
         inside, outside = chosen[chosen < len(self.positions)], chosen[chosen >= len(self.positions)]
         if len(outside) and (np.diff(chosen >= len(self.positions)) < 0).any():
             raise ValueError("pairs of the tail must come after the others")
@@ -218,7 +223,7 @@ class ColumnPairs(ItemsScoredInParts):
         return ColumnPairs(self.columns, self.positions[inside], tail, kind=self.kind)
 
     def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
-        """These items as Python objects; reads their texts."""
+        """Return these items as Python objects, and read their texts."""
         inside = chosen[chosen < len(self.positions)]
         pairs = self.columns.pairs(self.positions[inside])
         items: Sequence[Item] = pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
@@ -226,7 +231,7 @@ class ColumnPairs(ItemsScoredInParts):
         return tuple(found[i] if i in found else self.tail[i - len(self.positions)] for i in chosen.tolist())
 
     def refuse_unscorable_model(self, subject: Subject) -> None:
-        """NothingToMeasure for a model that cannot score shards one by one."""
+        """Raise NothingToMeasure for a model that cannot score shards one by one."""
         if isinstance(subject.model, FittedModel) and getattr(subject.model, "learns", True):
             raise NothingToMeasure(
                 f"{subject.label} learns from all texts of a run, so it cannot score shards one by one: use --sample=N "
@@ -239,7 +244,7 @@ class ColumnPairs(ItemsScoredInParts):
             )
 
     def prepare(self, subject: Subject, together: Sequence[ColumnPairs], *, locks: Locks, progress: Progress) -> int:
-        """Score all pairs of the data with a model, in both orders if one of these items needs them."""
+        """Score all pairs of the data with a model, in both orders if one of the items in `together` needs them."""
         self.refuse_unscorable_model(subject)
         if subject.fingerprint in self.columns.scored:
             return 0
@@ -251,7 +256,7 @@ class ColumnPairs(ItemsScoredInParts):
     def score_items(
         self, scorer: TextScorer, scale: Scale, *, model: str | None, seed: int
     ) -> ColumnPairScores | ColumnBothOrdersScores:
-        """The scores of these pairs, taken from those of all pairs; `by` scores the pairs in memory."""
+        """Return the scores of these pairs, taken from those of all pairs. `by` scores the pairs in memory."""
         columns = self.columns
         whole = ShardScores(columns.overlap) if model is None else columns.scored[model]
         key = (id(self), seed)
@@ -274,7 +279,7 @@ class ColumnPairs(ItemsScoredInParts):
     def select_for_report(
         self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int
     ) -> tuple[tuple[Any, ...], PairScores | BothOrdersScores]:
-        """The items for reports, with their scores: the worst, some at random, and all that are in memory."""
+        """Return the items for reports, with their scores: the worst, some at random, and all that are in memory."""
         count = len(self.positions)
         drawn = np.random.default_rng([seed, count]).choice(count, min(SHOWN, count), replace=False)
         chosen = np.union1d(
@@ -284,12 +289,12 @@ class ColumnPairs(ItemsScoredInParts):
         return listed, replace(scores.select(chosen), items=listed)  # type: ignore[arg-type]
 
     def take(self, column: NDArray[Number]) -> NDArray[Number]:
-        """The values of a column of all pairs at `positions`; the column itself, not a copy, if that is all."""
+        """Return the values of a column of all pairs at `positions`; the column itself if these are all pairs."""
         return column if self._is_whole else column[self.positions]
 
     @property
     def labels(self) -> NDArray[np.int8]:
-        """1 or 0, shape [n]; one without a label counts as a paraphrase."""
+        """1 or 0, shape [n]; a pair without a label counts as a paraphrase."""
         tail = np.array([1 if pair.label is None else pair.label for pair in self.tail], np.int8)
         return np.concatenate([np.abs(self.take(self.columns.labels)), tail])
 
@@ -312,12 +317,15 @@ class ColumnPairs(ItemsScoredInParts):
 
     @property
     def shares(self) -> Sequence[tuple[str, ...]]:
-        """What each item shares with others; empty if they share only clusters, as with a tail."""
+        """What each item shares with others; empty if items share only clusters, as with a tail."""
         things = self.columns.things
         return () if things is None or self.tail else [hash_names(some) for some in self.take(things)]
 
     def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
-        """The fold of each chosen item, shape [chosen]: clusters are assigned in the order of their names' hashes."""
+        """Return the fold of each chosen item; shape [chosen].
+
+        Clusters are assigned to folds in the order of their names' hashes.
+        """
         numbers = self.clusters.numbers[chosen]
         order = self.columns.order
         is_present = np.zeros(len(order), bool)  # in the order of the hashes
@@ -329,12 +337,12 @@ class ColumnPairs(ItemsScoredInParts):
 
 
 def hash_names(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
-    """The hex digits of the hashes other than 0."""
+    """Return the hex digits of all hashes except 0."""
     return tuple(f"{number:016x}" for number in hashes.tolist() if number)
 
 
 def in_both_orders(pair: SentencePair) -> BothOrders:
-    """A labelled pair as an item in both orders."""
+    """Return a labelled pair as an item in both orders."""
     return BothOrders(
         ItemId(pair.id).in_both_orders,
         pair.first,
@@ -347,7 +355,7 @@ def in_both_orders(pair: SentencePair) -> BothOrders:
 
 
 class ScoredColumns(ScoredPairs):
-    """What metrics need from pairs that are not in memory, which have no splits and no keys."""
+    """The data that metrics need of pairs that are not in memory. Such pairs have no splits and no keys."""
 
     items: Any  # ColumnPairs
 
@@ -373,22 +381,22 @@ class ScoredColumns(ScoredPairs):
         return found
 
     def classify_difficulty(self, scope: Scope) -> Difficulty:
-        """The cell of each pair by the divergence of its words."""
+        """Return the cell of each pair by the divergence of its words."""
         items = self.items
         return classify_by_divergence(items.take(items.columns.divergence), items.labels, scope=scope)
 
     def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
-        """The fold of each chosen pair, shape [chosen]."""
+        """Return the fold of each chosen pair, shape [chosen]."""
         found: NDArray[np.signedinteger[Any]] = self.items.folds(chosen, FOLDS)
         return found
 
     def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
-        """A selection of the items."""
+        """Return only the chosen items."""
         found: ColumnPairs = self.items.of(chosen)
         return found
 
     def ascending_positions(self, values: Floats) -> list[int]:
-        """Positions of the `WORST` smallest values, the smallest first."""
+        """Return the positions of the `WORST` smallest values, the smallest first."""
         least = np.zeros(0, np.intp)
         for some in slice_in_chunks(len(values)):
             beside = np.append(least, np.arange(some.start, some.stop))

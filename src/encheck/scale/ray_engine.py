@@ -1,7 +1,7 @@
-"""The actors of a Ray cluster do the shards: each loads the model once and takes a shard whenever it is free.
+"""The actors of a Ray cluster do the shards: each actor loads the model once and takes a shard whenever it is free.
 
 Ray Data assigns shards, restarts actors that die, and repeats their shards. A shard still counts once, because its file
-is written as a whole, and shards with a file are not repeated. Ray does not know when to give up. So a small additional
+is written as a whole, and shards with a file are not repeated. Ray never gives up by itself. So a small additional
 actor, the ledger, counts how often a shard was begun, to name a shard that kills its workers.
 """
 
@@ -35,7 +35,7 @@ TRIES = 3  # tries for a shard whose worker dies, and for loading the model
 
 
 class TryLedger:
-    """How often each shard was begun, and how often workers began since without finishing any shard."""
+    """Counts how often each shard was begun, and how often workers began since a shard was last finished."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -43,19 +43,19 @@ class TryLedger:
         self.begins = 0
 
     def begin(self) -> bool:
-        """Whether a worker should load the model; False if too many died doing so."""
+        """Return whether a worker should load the model: False if too many workers died while loading it."""
         self.begins += 1
         return self.begins <= self.most
 
     def take(self, number: int) -> int:
-        """The number of this try of a shard, from 1."""
+        """Count and return the number of this try of a shard, from 1."""
         self.begins = 0
         self.tries[number] += 1
         return self.tries[number]
 
 
 class RayWorker:
-    """An actor: it loads the model when it starts, and returns plain values, including its errors."""
+    """An actor that loads the model when it starts, and returns plain values, including its errors."""
 
     def __init__(self, work: ShardWork, ledger: Any, version: str) -> None:
         self.work, self.ledger = work, ledger
@@ -77,7 +77,7 @@ class RayWorker:
                 self.error = _error_values(error, f"worker {self.name}")
 
     def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
-        """Do the shard of a row."""
+        """Do the shard that a row describes."""
         answer = self._do_shard(Shard(**json.loads(row["shard"])))
         most = 0
         with suppress(ImportError):  # Windows
@@ -117,14 +117,14 @@ def _ray_get(promise: Any) -> Any:
 
 
 def _error_values(error: Exception, where: str = "") -> dict[str, str]:
-    """An error as plain values; for an error from elsewhere than encheck, with its origin."""
+    """Return an error as plain values, with its origin if encheck did not raise it."""
     if isinstance(error, EncheckError):
         return {"kind": type(error).__name__, "message": str(error)}
     return {"kind": "EncoderError", "message": f"{where}: {type(error).__name__}: {error}"}
 
 
 def version_mismatch(place: str, theirs: str, here: str) -> str:
-    """A message that versions differ, with the remedy."""
+    """Return the message that versions differ, with the remedy."""
     return f"{place} has encheck {theirs}, but the run has {here}: install the same version on both"
 
 
@@ -143,7 +143,7 @@ CLUSTER_REMEDY = "Start one with `ray start --head`, or leave --address out to u
 
 
 def import_ray() -> Any:
-    """Ray, imported without its telemetry."""
+    """Import Ray without its telemetry and return it."""
     for name, value in RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
@@ -162,7 +162,7 @@ def import_ray() -> Any:
 
 
 def connect_ray(ray: Any, address: str | None, workers: int | None) -> None:
-    """Join the cluster at the address, or start one of this machine."""
+    """Join the cluster at the address, or start a cluster on this machine."""
     more: dict[str, Any] = {"address": address}
     if address:
         _refuse_closed_port(address)
@@ -178,7 +178,7 @@ def connect_ray(ray: Any, address: str | None, workers: int | None) -> None:
 
 
 def _refuse_closed_port(address: str) -> None:
-    """UsageError if nothing listens at host:port, which Ray would notice only after minutes."""
+    """Raise UsageError if nothing listens at host:port, which Ray would notice only after minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
         return
@@ -190,7 +190,7 @@ def _refuse_closed_port(address: str) -> None:
 
 @contextmanager
 def _silence_stderr() -> Iterator[None]:
-    """Keep Ray's C++ core from writing to the terminal that its log was redirected."""
+    """Suppress the message of Ray's C++ core that its log was redirected."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
@@ -202,7 +202,7 @@ def _silence_stderr() -> Iterator[None]:
 
 
 def _connection_problem(ray: Any, address: str | None, said: str) -> str:
-    """Why there is no connection, and the remedy."""
+    """Return why there is no connection, and the remedy."""
     versions = OTHER_VERSION.findall(said)
     if "ersion mismatch" in said and versions:
         theirs, here = versions[0], f"{ray.__version__} and Python {platform.python_version()}"
@@ -218,7 +218,7 @@ def _connection_problem(ray: Any, address: str | None, said: str) -> str:
 
 
 def check_nodes(ray: Any, folder: str, data: str) -> int:
-    """Ask every node for its versions, and whether it sees the folder and the data; returns the number of nodes."""
+    """Ask each node for its versions, and whether it sees the folder and the data. Return the number of nodes."""
     token = uuid4().hex
     mark = storage.join(folder, f"_probe-{token}")
     storage.write_whole(mark, b"driver")
@@ -238,7 +238,7 @@ def check_nodes(ray: Any, folder: str, data: str) -> int:
 
 
 def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
-    """The future of a node's answer. The function is sent by value, because a node may lack encheck."""
+    """Return the future of a node's answer. The function is sent by value, because a node may lack encheck."""
 
     def probe() -> dict[str, Any]:
         try:
@@ -270,7 +270,7 @@ def _await_answer(ray: Any, answer: Any) -> Mapping[str, Any]:
 
 
 def check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data: str) -> None:
-    """UsageError if this node cannot do the work."""
+    """Raise UsageError if this node cannot do the work."""
     shared = "give --shards-dir a folder that all nodes mount, or an s3:// URL"
     if "missing" in answer:
         raise UsageError(f"Ray node {name}: encheck cannot be imported there ({answer['missing']}): install it")
@@ -292,11 +292,11 @@ LOOKS_AT_ONCE = 16
 
 
 class RayEngine:
-    """Does shards with actors, one per GPU of the cluster, or else one per CPU.
+    """Does shards with actors, one per GPU of the cluster, or one per CPU if it has no GPU.
 
-    `address` is None for a cluster of this machine alone, which ends with `close`; "auto", "host:port" or
-    "ray://host:port" for a running one. `workers` is the maximum number of actors. `folder` is the folder for the files
-    of the shards: every node must see it.
+    `address` is None for a cluster on this machine alone, which `close` ends, or "auto", "host:port" or
+    "ray://host:port" for a running cluster. `workers` is the maximum number of actors. `folder` is the folder for the
+    files of the shards. Every node must see it.
     """
 
     def __init__(self, folder: str, *, address: str | None = None, workers: int | None = None) -> None:
@@ -326,11 +326,15 @@ class RayEngine:
             log.info("Ray did %d shards: %s", len(left), self.resources_used())
 
     def about(self) -> dict[str, int | str]:
-        """The description in results.json, without anything that differs between runs."""
+        """Return the description in results.json, without anything that differs between runs."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
 
     def resources_used(self) -> dict[str, Any]:
-        """The resources used: workers and their devices, MB of the largest worker process, processor seconds of all."""
+        """Return the resources used.
+
+        These are the workers and their devices, the MB of the largest worker process, and the processor seconds of all
+        workers.
+        """
         peak, cpu = max(self._peak.values(), default=0.0), sum(self._cpu.values())
         return self._cluster | {"peak_mb": round(peak), "cpu_seconds": round(cpu)}
 
@@ -341,7 +345,7 @@ class RayEngine:
             self._own = False
 
     def _connect(self, shard: Shard) -> Any:
-        """Ray, connected; checks the nodes once."""
+        """Return Ray after connecting, and check the nodes once."""
         for place in (self.folder, shard.url):
             if place.startswith(f"{storage.IN_PROCESS}://"):
                 raise UsageError(f"{place} is in this process, which workers cannot see: use a path or an s3:// URL")
@@ -383,7 +387,7 @@ class RayEngine:
 
 @contextmanager
 def _translate_ray_errors() -> Iterator[None]:
-    """Turn Ray's own exceptions into one message."""
+    """Turn the exceptions of Ray into one message."""
     import ray
 
     try:

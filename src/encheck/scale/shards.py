@@ -59,7 +59,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """The result of a shard: its file, counts to be added up over shards, and seconds of the work."""
+    """The result of a shard: its file, counts that are added up over shards, and the seconds of work."""
 
     shard: Shard
     path: str
@@ -69,9 +69,9 @@ class ShardResult:
 
 
 class ShardWork(Protocol):
-    """A task for each shard. It is sent to other processes: it holds settings, and no model.
+    """A task for each shard. It is sent to other processes, so it has only settings, and no model.
 
-    `key` identifies the settings, so files of other work are never used.
+    `key` identifies the settings, so files of other tasks are never used.
     """
 
     @property
@@ -80,21 +80,22 @@ class ShardWork(Protocol):
         ...
 
     def found(self, shard: Shard) -> ShardResult | None:
-        """The earlier result of this shard, from its file; None if it is not done. Loads no model."""
+        """Return the earlier result of this shard from its file, or None if the shard is not done. Loads no model."""
         ...
 
     def begin(self) -> Callable[[Shard], ShardResult]:
-        """Load the model, once per process, and return a function that does a shard: it writes the file and returns the
-        result.
+        """Load the model, once per process, and return a function that does a shard.
+
+        The function writes the shard's file and returns the result.
         """
         ...
 
 
 class ShardEngine(Protocol):
-    """Does the work, in this process or in the actors of a cluster."""
+    """Does the shards of a task, in this process or in the actors of a cluster."""
 
     def run(self, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
-        """Do all shards, in any order, each once; shards with an existing file are not repeated.
+        """Do all shards, in any order, each once. Shards with an existing file are not repeated.
 
         Raises:
             DataError: a shard cannot be read; the message names it.
@@ -103,7 +104,7 @@ class ShardEngine(Protocol):
         ...
 
     def about(self) -> dict[str, int | str]:
-        """The description in results.json: its kind, the number of workers, their devices."""
+        """Return the description in results.json: its kind, the number of workers, their devices."""
         ...
 
 
@@ -113,12 +114,12 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class ShardFolder:
-    """The files of one work, one per shard, in a folder on a disk or in an object store."""
+    """The files of one task, one per shard, in a folder on a disk or in an object store."""
 
     url: str
 
     def path(self, shard: Shard) -> str:
-        """The file of a shard."""
+        """Return the file of a shard."""
         return storage.join(self.url, f"{shard.number:06d}.parquet")
 
     def write(
@@ -130,7 +131,7 @@ class ShardFolder:
         seconds: float,
         notes: Sequence[str] = (),
     ) -> ShardResult:
-        """Write the file of a shard, as a whole or not at all; DataError if the place cannot be written."""
+        """Write the file of a shard, as a whole or not at all. Raise DataError if the place cannot be written."""
         import pyarrow
         import pyarrow.parquet
 
@@ -143,7 +144,7 @@ class ShardFolder:
         return ShardResult(shard, self.path(shard), dict(counts), seconds, tuple(notes))
 
     def found(self, shard: Shard) -> ShardResult | None:
-        """The result in the footer of a shard's file; None if the file is missing or damaged."""
+        """Return the result in the footer of a shard's file, or None if the file is missing or damaged."""
         import pyarrow
         import pyarrow.parquet
 
@@ -158,11 +159,11 @@ class ShardFolder:
             return None  # it is written again
 
     def column(self, shard: Shard, name: str) -> Numbers | None:
-        """A column of a shard's file, shape [rows]; None if there is no column of that name."""
+        """Return a column of a shard's file, shape [rows], or None if there is no column of that name."""
         return self.columns(shard, [name]).get(name)
 
     def columns(self, shard: Shard, names: Sequence[str]) -> dict[str, Numbers]:
-        """Those of the columns that a shard's file has; DataError if it cannot be read."""
+        """Return those of the named columns that a shard's file has. Raise DataError if the file cannot be read."""
         import pyarrow.parquet
 
         path = self.path(shard)
@@ -177,7 +178,9 @@ class ShardFolder:
 
 
 class LocalEngine:
-    """Does shards one after the other in this process; with `workers` above 1, in that many processes at once."""
+    """Does shards one after the other in this process. With `workers` above 1, does them in that many processes at
+    once.
+    """
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
@@ -205,7 +208,7 @@ class LocalEngine:
             yield from map(work.begin(), left)
 
     def about(self) -> dict[str, int | str]:
-        """The description in results.json."""
+        """Return the description in results.json."""
         return {"kind": "local", "workers": self.workers}
 
 
@@ -213,7 +216,7 @@ _shard_functions: list[Callable[[Shard], ShardResult]] = []  # the work that a w
 
 
 def _begin_worker(work: ShardWork) -> None:
-    """Begin in a worker process; an error is kept for the first shard, which reports it."""
+    """Begin the task in a worker process. The first shard reports any error."""
     try:
         _shard_functions.append(work.begin())
     except EncheckError as failure:
@@ -256,7 +259,7 @@ class ShardPlan:
 
 @dataclass(frozen=True, slots=True)
 class _FileFooter:
-    """The content of a file's footer: the column of each role, the rows and bytes of each row group, a hash."""
+    """The data in a file's footer: the column of each role, the rows and bytes of each row group, and a hash."""
 
     columns: Mapping[str, str]
     groups: Sequence[tuple[int, int]]
@@ -264,7 +267,7 @@ class _FileFooter:
 
 
 def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> ShardPlan:
-    """The shards of the Parquet file, folder or URL at `place`, of at most `rows` rows if row groups allow it.
+    """Return the shards of the Parquet file, folder or URL at `place`, of at most `rows` rows if row groups allow it.
 
     Reads only footers. With `bad.skip`, a file that cannot be read or has different columns is left out and noted.
 
@@ -319,7 +322,7 @@ def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
 
 
 def _columns(url: str, schema: Any) -> dict[str, str]:
-    """The column of each role; DataError if one is missing, or the texts are not strings."""
+    """Return the column of each role. Raise DataError if one is missing, or the texts are not strings."""
     chosen = {role: name for role, name in find_pair_columns(url, list(schema.names)).items() if name}
     for role in TEXTS:
         kind = schema.field(chosen[role]).type
@@ -334,7 +337,7 @@ def _columns(url: str, schema: Any) -> dict[str, str]:
 
 
 def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[Shard]:
-    """Row groups of one file combined up to `most` rows; all with number 0."""
+    """Yield row groups of one file, combined up to `most` rows, all with number 0."""
     first = start = rows = size = 0
     for at, (more, bytes_) in enumerate(groups):
         if rows and rows + more > most:
@@ -346,7 +349,7 @@ def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], most: int) 
 
 
 def read_shard_table(shard: Shard) -> Any:
-    """The shard as a pyarrow table, its columns named by their roles: first, second, label, score, cluster.
+    """Return the shard as a pyarrow table, its columns named by their roles: first, second, label, score, cluster.
 
     Raises:
         DataError: the shard cannot be read, or does not match the plan. The message names it.
@@ -357,7 +360,7 @@ def read_shard_table(shard: Shard) -> Any:
 
 
 def read_shard_batches(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
-    """The shard as pyarrow record batches of at most `rows` rows, so that a large row group is never completely in
+    """Yield the shard as pyarrow record batches of at most `rows` rows. A large row group is never completely in
     memory.
 
     Raises:
@@ -380,7 +383,7 @@ def read_shard_batches(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[An
 
 @contextmanager
 def _open_parquet(url: str, *, said: str = "") -> Iterator[Any]:
-    """The opened file; its errors become DataErrors that name it."""
+    """Open a file for the block. Its errors become DataErrors that name it."""
     import pyarrow
 
     with storage.storage_errors(said or url), storage.open_reading(url) as source:
@@ -400,7 +403,7 @@ Positions = NDArray[np.int64]
 
 
 def shard_rows(shard: Shard, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
-    """(index in the shard, row) of the valid rows; `bad` takes the others, by shard and row number from 1.
+    """Yield (index in the shard, row) for the valid rows. `bad` takes the others, by shard and row number from 1.
 
     Raises:
         DataError: the shard cannot be read, or a row is malformed and `bad` does not skip it.
@@ -412,7 +415,7 @@ def shard_rows(shard: Shard, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
 
 
 def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
-    """The valid rows at these indices in the shard, in the given order."""
+    """Return the valid rows at these indices in the shard, in the given order."""
     wanted, back = np.unique(places, return_inverse=True)
     found: list[PairRow] = []
     at = 0
@@ -425,7 +428,7 @@ def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
 
 
 def _checked_rows(shard: Shard, start: int, batch: Any, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
-    """The valid rows of a record batch whose columns are named by their roles."""
+    """Yield the valid rows of a record batch whose columns are named by their roles."""
     chosen = {role: role if role in batch.schema.names else None for role in PAIR_COLUMNS}
     columns = [batch.column(role).to_pylist() if chosen[role] else [None] * batch.num_rows for role in PAIR_COLUMNS]
     for at, values in enumerate(zip(*columns, strict=True), start):

@@ -1,7 +1,7 @@
-"""Lists, reads and atomically writes files by path or URL, on this machine or in an object store.
+"""List, read and atomically write files by path or URL, on this machine or in an object store.
 
-The system reads a path or a `file://` URL; fsspec any other URL. It has a package for each kind of store, which takes
-credentials as the store's own tools do (environment, configuration files, roles of a machine).
+The operating system reads a path or a `file://` URL; fsspec reads any other URL. fsspec has a package for each kind of
+store. Each package takes credentials as the store's own tools do (environment, configuration files, machine roles).
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ IN_PROCESS = "memory"  # fsspec's store inside one process
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file: its path or URL, its name relative to the listed place, its size in bytes, and a mark that changes with
-    it.
+    """A file: its path or URL, its name relative to the listed place, and its size in bytes.
+
+    `version` changes when the file does.
     """
 
     url: str
@@ -50,7 +51,7 @@ class StoredFile:
 
 
 def is_url(place: str) -> bool:
-    """Whether this is a URL of a store, and not a path of this machine.
+    """Return whether this is a URL of a store, and not a path of this machine.
 
     >>> is_url("s3://logs/2026"), is_url("data/pairs.parquet"), is_url("C:/pairs.parquet")
     (True, False, False)
@@ -59,7 +60,7 @@ def is_url(place: str) -> bool:
 
 
 def local_path(place: str) -> Path | None:
-    """The path of a place on this machine; None if it is in a store.
+    """Return the path of a file or folder on this machine, or None if it is in a store.
 
     >>> local_path("file:///data/my%20pairs").as_posix(), local_path("s3://logs")
     ('/data/my pairs', None)
@@ -71,7 +72,7 @@ def local_path(place: str) -> Path | None:
 
 
 def join(place: str, name: str) -> str:
-    """The place of `name` in a folder.
+    """Return the place of `name` in a folder.
 
     >>> join("s3://logs/2026/", "a.parquet"), join("/data", "a.parquet")
     ('s3://logs/2026/a.parquet', '/data/a.parquet')
@@ -81,13 +82,14 @@ def join(place: str, name: str) -> str:
 
 
 def absolute(place: str) -> str:
-    """The absolute form of a place, for processes with a different working directory."""
+    """Return the absolute form of a path, for processes with a different working directory."""
     path = local_path(place)
     return str(path) if path else place
 
 
 def list_files(place: str, *, ending: str) -> list[StoredFile]:
-    """The file at this place, or those under it with this ending, by name; hidden ones (`.x`, `_x`) are left out.
+    """Return the file at this place, or the files under it with this ending, by name. Hidden ones (`.x`, `_x`) are left
+    out.
 
     Raises:
         DataError: the place does not exist, or may not be read. The message has the remedy.
@@ -138,7 +140,7 @@ def _is_hidden(name: str) -> bool:
 
 @contextmanager
 def open_reading(url: str) -> Iterator[Path | IO[bytes]]:
-    """The file at this place: its path, or an open file that fetches only the ranges that are read."""
+    """Open the file at this place: yield its path, or an open file that fetches only the ranges that are read."""
     path = local_path(url)
     if path:
         path.stat()
@@ -150,7 +152,7 @@ def open_reading(url: str) -> Iterator[Path | IO[bytes]]:
 
 
 def exists(url: str) -> bool:
-    """Whether a file exists; DataError if the store does not answer."""
+    """Return whether a file exists. Raise DataError if the store does not answer."""
     with storage_errors(url):
         path = local_path(url)
         if path:
@@ -183,7 +185,7 @@ def write_whole(url: str, content: bytes) -> None:
 
 
 def read_whole(url: str) -> bytes:
-    """The bytes of a file; DataError explains why it cannot be read."""
+    """Return the bytes of a file. Raise DataError, with the reason, if it cannot be read."""
     with storage_errors(url), open_reading(url) as file:
         return file.read_bytes() if isinstance(file, Path) else file.read()
 
@@ -200,7 +202,7 @@ def remove(url: str) -> None:
 
 
 def _file_system(url: str) -> tuple[Any, str]:
-    """The file system of fsspec for this URL, and the path in it."""
+    """Return the file system of fsspec for this URL, and the path in it."""
     import fsspec
 
     system, path = fsspec.core.url_to_fs(url)
@@ -219,7 +221,7 @@ def storage_errors(place: str) -> Iterator[None]:
 
 
 def storage_problem(place: str, error: Exception) -> str:
-    """The problem at this place, and the remedy.
+    """Return what is wrong with this place, and the remedy.
 
     >>> storage_problem("s3://logs/2026", FileNotFoundError())
     'does not exist: check the name of the bucket and of the folder'

@@ -1,6 +1,6 @@
-"""The work on a shard: its pairs are surveyed once, then scored by each model.
+"""The tasks on a shard: its pairs are surveyed once, then scored by each model.
 
-Both write only numbers, one row for each valid row of the shard. No text is copied.
+Both tasks write only numbers, one row for each valid row of the shard. No text is copied.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ Pair = tuple[str, str]
 
 
 def hash_settings(*parts: object) -> str:
-    """A hash of plain values, the same in every process."""
+    """Return a hash of plain values, the same in every process."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 class _FiledWork(ABC):
-    """Work whose files are below `folder`, in a subfolder named by its key."""
+    """A task whose files are below `folder`, in a subfolder named by its key."""
 
     folder: str
 
@@ -60,19 +60,20 @@ class _FiledWork(ABC):
 
     @property
     def files(self) -> ShardFolder:
-        """The folder for the files of its shards."""
+        """The folder for the files of the task's shards."""
         return ShardFolder(join(self.folder, self.key))
 
     def found(self, shard: Shard) -> ShardResult | None:
-        """The earlier result of this shard; None if it is not done."""
+        """Return the earlier result of this shard, or None if the shard is not done."""
         return self.files.found(shard)
 
 
 @dataclass(frozen=True)
 class SurveyWork(_FiledWork):
-    """The data of a shard's rows that need no model: labels, word overlap, divergence, and hashes of what they share.
+    """Collects the data of a shard's rows that need no model.
 
-    `folder` holds the files of every work, `data` is the fingerprint of the data's files.
+    These are labels, word overlap, divergence, and hashes of what the rows share. `folder` holds the files of all
+    tasks. `data` is the fingerprint of the data's files.
     """
 
     folder: str
@@ -85,7 +86,7 @@ class SurveyWork(_FiledWork):
         return hash_settings("survey", EDITION, self.data, self.skip_bad_rows)
 
     def begin(self) -> Callable[[Shard], ShardResult]:
-        """A function that surveys a shard."""
+        """Return a function that surveys a shard."""
         return self._survey
 
     def _survey(self, shard: Shard) -> ShardResult:
@@ -118,21 +119,21 @@ class SurveyWork(_FiledWork):
 
 
 def _hash(text: str) -> int:
-    """The number of `content_hash`."""
+    """Return `content_hash` as a number."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
 
 
 def _sorted_words(text: str) -> str:
-    """The words of a text in alphabetical order, as for clusters."""
+    """Return the words of a text in alphabetical order, as for clusters."""
     return " ".join(sorted(text.lower().split()))
 
 
 @dataclass(frozen=True)
 class ScoreWork(_FiledWork):
-    """A model's scores of the pairs of a shard; in both orders if these differ and `both_orders` is set.
+    """Scores the pairs of a shard with a model, in both orders if `both_orders` is set and the orders differ.
 
-    `fingerprint` identifies the model in the run: one that a worker loads must have the same. `model` is the run's own,
-    which is not sent to workers.
+    `fingerprint` identifies the model of the run. A model that a worker loads must have the same fingerprint. `model`
+    is the run's own model, which is not sent to workers.
     """
 
     folder: str
@@ -145,7 +146,7 @@ class ScoreWork(_FiledWork):
     model: Model | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Only the settings."""
+        """Return only the settings."""
         return vars(replace(self, model=None)).copy()
 
     @property
@@ -155,7 +156,10 @@ class ScoreWork(_FiledWork):
         return hash_settings("scores", EDITION, survey, self.fingerprint, self.both_orders)
 
     def begin(self) -> Callable[[Shard], ShardResult]:
-        """Load the model and return a function that scores a shard; EncoderError if it is not the model of the run."""
+        """Load the model and return a function that scores a shard.
+
+        Raise EncoderError if it is not the model of the run.
+        """
         model = self.model or self._loaded()
 
         def score(shard: Shard) -> ShardResult:
@@ -193,9 +197,9 @@ class ScoreWork(_FiledWork):
 
 
 def _score_by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
-    """The scores by an encoder, each distinct text encoded once; and the number of these texts.
+    """Return the scores by an encoder, which encodes each distinct text once, and the number of these texts.
 
-    A similarity of vectors is the same in both orders; that of a trained head may differ.
+    A similarity of vectors is the same in both orders. The similarity of a trained head may differ.
     """
     numbers: dict[str, int] = {}
     first, second = (
@@ -225,7 +229,7 @@ def _compare_in_batches(
 
 
 def _score_by_pairs(model: Model, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
-    """The scores by a model that scores pairs, each distinct pair once; and the number of these pairs."""
+    """Return the scores by a model that scores each distinct pair once, and the number of these pairs."""
     assert isinstance(model, PairScorer)
     turned = [(second, first) for first, second in pairs] if both_orders else []
     numbers: dict[Pair, int] = {}

@@ -1,1 +1,1 @@
-"""Services of the machine: files written whole, text for a terminal, memory, progress, validation of files."""
+"""Services of the machine: files that are written whole, text for a terminal, memory, progress, validation of files."""

@@ -1,9 +1,9 @@
-"""Readers of JSON, text and Parquet files that people or other programs wrote, with limits and errors in plain words.
+"""Readers of JSON, text and Parquet files that people or other programs wrote, with limits and plain error messages.
 
-A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. A Parquet file may have
-at most one row per byte, and unpack to a hundred times its size; the first million rows and the first gigabyte are
-exempt. Both are read from its footer, before any row. Faults raise a ValueError, whose text the readers of each kind of
-file put after its name; an OSError comes from the system.
+A JSON file may have at most 256 MB and 100 levels. A text file has the limit that its reader sets. A Parquet file may
+have at most one row per byte, and may unpack to at most a hundred times its size. The first million rows and the first
+gigabyte are exempt. Both limits are checked in the footer, before any row is read. Faults raise a ValueError; the
+reader of each kind of file puts the file's name before its text. An OSError comes from the system.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such li
 
 
 class TextError(EncheckError, ValueError):
-    """A file that is not UTF-8, or is too long; `place` is ":" and the line, empty for the whole file."""
+    """An error about a file that is not UTF-8, or is too long. `place` is ":" and the line; "" means the whole file."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
@@ -31,7 +31,7 @@ class TextError(EncheckError, ValueError):
 
 
 def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file; ValueError names the line that is not UTF-8."""
+    """Return the text of a UTF-8 file. Raise TextError, which names the line, if it is not UTF-8."""
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -44,14 +44,15 @@ def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
 
 
 def read_json(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
-    """The content of a JSON file; ValueError for what `parse_json` refuses."""
+    """Return the content of a JSON file. Raise ValueError for what `parse_json` refuses."""
     return parse_json(read_text(path, most=most), infinite=infinite)
 
 
 def parse_json(text: str, *, infinite: bool = False) -> Any:
-    """The content of a JSON text; ValueError if it is not JSON, is nested too deep, or has NaN or infinity.
+    """Return the content of a JSON text.
 
-    Configurations of checkpoints may be `infinite`: Python writes such numbers.
+    Raise ValueError if the text is not JSON, is nested too deep, or has NaN or infinity. With `infinite`, NaN and
+    infinity are allowed, because Python writes them into configurations of checkpoints.
 
     >>> parse_json('{"a": [1]}')
     {'a': [1]}
@@ -80,7 +81,10 @@ def parse_json(text: str, *, infinite: bool = False) -> Any:
 
 
 def read_config_text(path: Path, *, most: int) -> str:
-    """The text of a configuration file of at most this many bytes; ConfigError names the line that is not UTF-8."""
+    """Return the text of a configuration file of at most this many bytes.
+
+    Raise ConfigError, which names the line, if it is not UTF-8.
+    """
     try:
         return read_text(path, most=most)
     except TextError as error:
@@ -90,7 +94,7 @@ def read_config_text(path: Path, *, most: int) -> str:
 
 
 def open_parquet(source: Path | IO[bytes]) -> Any:
-    """The file, before any row is read; ValueError if it is not a Parquet file, or beyond the limits."""
+    """Return the opened file, before any row is read. Raise ValueError if it is not Parquet, or exceeds the limits."""
     import pyarrow
     import pyarrow.parquet
 
@@ -101,15 +105,17 @@ def open_parquet(source: Path | IO[bytes]) -> Any:
     size = source.stat().st_size if isinstance(source, Path) else source.seek(0, 2)
     metadata = file.metadata
     if metadata.num_rows > max(FREE_ROWS, size):
-        raise ValueError(f"has {metadata.num_rows:,} rows in {size:,} bytes, but may have one a byte. {REMEDY}")
+        raise ValueError(f"has {metadata.num_rows:,} rows in {size:,} bytes, over one per byte. {REMEDY}")
     unpacked = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     if unpacked > max(FREE_BYTES, MOST_TIMES * size):
-        raise ValueError(f"has {size:,} bytes and unpacks to {unpacked:,}, but may to {MOST_TIMES} times. {REMEDY}")
+        raise ValueError(f"has {size:,} bytes and unpacks to {unpacked:,}, over {MOST_TIMES} times that. {REMEDY}")
     return file
 
 
 def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence[str] = ()) -> Any:
-    """The pyarrow table of these columns, and of the existing ones in `also`; ValueError describes the fault."""
+    """Return the pyarrow table of these columns and of those columns in `also` that exist. Raise ValueError for a
+    fault.
+    """
     import pyarrow
 
     file = open_parquet(source)
@@ -125,13 +131,19 @@ def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Seq
 
 
 def parquet_rows(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
-    """The rows of an opened file of `size` bytes, in chunks; ValueError if it is damaged or unpacks too far."""
+    """Yield the rows of an opened file of `size` bytes, in chunks.
+
+    Raise ValueError if the file is damaged or unpacks beyond the limit.
+    """
     for batch in record_batches(file, size=size):
         yield from batch.to_pylist()
 
 
 def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The record batches of these columns (None: of all) of an opened file; ValueError as for `parquet_rows`."""
+    """Yield the record batches of these columns of an opened file; None means all columns.
+
+    Raise ValueError as `parquet_rows` does.
+    """
     import pyarrow
 
     unpacked = rows = 0
@@ -142,7 +154,7 @@ def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None
                 raise ValueError(f"has {size:,} bytes and unpacks to more than {MOST_TIMES} times that. {REMEDY}")
             yield batch
         if rows != file.metadata.num_rows:
-            raise ValueError(f"has {rows:,} rows, but {file.metadata.num_rows:,} by its own count")
+            raise ValueError(f"has {rows:,} rows, but its footer says {file.metadata.num_rows:,}")
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(_first_error_line(error)) from error
 

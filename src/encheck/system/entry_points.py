@@ -1,7 +1,7 @@
 """The adapters, data sets, commands, checks and generator recipes that installed packages add through entry points.
 
 An entry point is `NAME = module` or `NAME = module:object` in one of the five groups. A package is imported only when
-its name is requested. Only installed packages count; the working folder is ignored, although `python -m encheck` could
+its name is requested. Only installed packages count. The working folder is ignored, although `python -m encheck` could
 import from it.
 """
 
@@ -24,16 +24,16 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
-    """The entry points of a group, by name; none is imported.
+    """Return the entry points of a group, by name, without importing them.
 
-    UsageError for a name in `ours`, a name that two packages declare, and a name that no option could take.
+    Raise UsageError for a name in `ours`, a name that two packages declare, and a name that no option accepts.
     """
     points: dict[str, EntryPoint] = {}
     for point in _installed(group):
         declares = f"the package {package_of(point)} declares the name {point.name!r} in {group}"
         remedy = "Remedy: uninstall it, or ask its author for another name"
         if not NAME.fullmatch(point.name):
-            raise UsageError(f"{declares}, but a name has letters, digits, '.', '_' and '-' alone. {remedy}")
+            raise UsageError(f"{declares}, but a name has only letters, digits, '.', '_' and '-'. {remedy}")
         if point.name in ours or point.name in points:
             other = f"the package {package_of(points[point.name])}" if point.name in points else "encheck itself"
             raise UsageError(f"{declares}, which {other} has. {remedy}")
@@ -50,20 +50,20 @@ def _installed(group: str) -> tuple[EntryPoint, ...]:
 
 
 def package_of(point: EntryPoint) -> str:
-    """The name and the version of the package that declares it."""
+    """Return the name and the version of the package that declares an entry point."""
     assert point.dist
     return f"{point.dist.name} {point.dist.version}"
 
 
 def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
-    """The versions of the packages that declare these names; undeclared names are left out."""
+    """Return the versions of the packages that declare these names. Undeclared names are left out."""
     points = entry_points_of(group)
     packages = (points[name].dist for name in names if name in points)
     return {package.name: package.version for package in packages if package}
 
 
 def load_entry_point(point: EntryPoint) -> Any:
-    """The module or object; UsageError names the package if that fails."""
+    """Return the module or object of an entry point. Raise UsageError, which names the package, if that fails."""
     with import_errors(point):
         return point.load()
 

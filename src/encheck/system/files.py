@@ -1,8 +1,8 @@
 """Paths as people type them, files that are written whole or not at all, and temporary folders.
 
-A full disk, a signal or a power cut never leaves a half-written file in its place. The bytes go to a file in the same
-folder, under a name that only encheck uses; once they are on the disk, the file is renamed. A killed process leaves a
-file with such a name, and the next write removes it.
+A full disk, a signal or a power cut never leaves a half-written file. The bytes go to a file in the same folder, under
+a name that only encheck uses. Once they are on the disk, the file is renamed. A killed process leaves a file with such
+a name, and the next write removes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OLD = 3600  # seconds, after which a folder without a lock may be removed
 
 
 def expand_home(name: str | Path) -> Path:
-    """The path, with `~` as the home folder; an unknown user stays as typed.
+    """Return the path, with `~` as the home folder. A path with an unknown user stays as typed.
 
     >>> expand_home("~nobody-of-this-name/model").parts[0]
     '~nobody-of-this-name'
@@ -39,7 +39,7 @@ def expand_home(name: str | Path) -> Path:
 
 
 def exists(path: Path | str) -> bool:
-    """Whether the file or folder exists.
+    """Return whether the file or folder exists.
 
     >>> exists("x" * 4_000)
     False
@@ -48,12 +48,12 @@ def exists(path: Path | str) -> bool:
 
 
 def is_file(path: Path | str) -> bool:
-    """Whether the file exists."""
+    """Return whether the file exists."""
     return os.path.isfile(path)  # noqa: PTH113 - as in `exists`
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether the folder exists."""
+    """Return whether the folder exists."""
     return os.path.isdir(path)  # noqa: PTH112 - as in `exists`
 
 
@@ -64,7 +64,7 @@ except ImportError:  # Windows
 
 
 def partial_path(path: Path) -> Path:
-    """A new name next to `path` for the file that will replace it."""
+    """Return a new name, next to `path`, for the file that will replace `path`."""
     return path.with_name(f"{PARTIAL}{_name_hash(path)}-{secrets.token_hex(4)}")
 
 
@@ -73,7 +73,7 @@ def _name_hash(path: Path) -> str:
 
 
 def leftover_files(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
-    """The files that interrupted writes of these names left in this folder."""
+    """Return the files in this folder that interrupted writes of these names left."""
     if not folder.is_dir():
         return []
     marks = {_name_hash(Path(name)) for name in names}
@@ -88,14 +88,17 @@ def leftover_files(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
 
 
 def remove_leftovers(folder: Path, *, names: tuple[str, ...]) -> None:
-    """Remove the files that interrupted writes of these names left in this folder."""
+    """Remove the files in this folder that interrupted writes of these names left."""
     for path in leftover_files(folder, names=names):
         path.unlink(missing_ok=True)
 
 
 @contextmanager
 def open_flushed(path: Path, *, to: Path) -> Iterator[BinaryIO]:
-    """A new file at `path`, on the disk when the block ends; an OSError names `to`, the file that it will replace."""
+    """Open a new file at `path`, which is on the disk when the block ends.
+
+    An OSError names `to`, the file that it will replace.
+    """
     try:
         with path.open("xb") as file:
             yield file
@@ -124,9 +127,9 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def write_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file that replaces `path` if the block succeeds; otherwise `path` is unchanged, and no other file is left.
+    """Open a file that replaces `path` if the block succeeds. Otherwise `path` is unchanged, and no other file is left.
 
-    Pipes and devices are written directly. An OSError, if the disk refuses the file, names `path`.
+    Pipes and devices are written directly. If the disk refuses the file, an OSError names `path`.
     """
     if is_special(path):
         with path.open("wb") as file:
@@ -145,7 +148,7 @@ def write_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def is_special(path: Path) -> bool:
-    """Whether this is a pipe or a device, which no file may replace."""
+    """Return whether this is a pipe or a device, which no file may replace."""
     return path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir())
 
 
@@ -157,9 +160,10 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Keep out other processes that lock this folder; the system releases the lock if this one is killed.
+    """Keep out other processes that lock this folder. The system releases the lock if this process is killed.
 
-    OSError if another process holds it for ten seconds. If folders cannot be locked, no process is kept out.
+    Raise OSError if another process holds the lock for ten seconds. If folders cannot be locked, no process is kept
+    out.
     """
     if fcntl is None:
         yield
@@ -184,14 +188,14 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def describe_os_error(error: OSError, *, folder: Path) -> str:
-    """The fault, after the name of the file in `folder` that has it."""
+    """Return what is wrong. The text begins with the file's name if the file is in `folder`."""
     reason = error.strerror or ", ".join(map(str, error.args))
     path = Path(error.filename) if isinstance(error.filename, str) else None
     return f"{path.name}: {reason}" if path and path.parent.resolve() == folder.resolve() else reason
 
 
 class Scratch(tempfile.TemporaryDirectory[str]):
-    """A temporary folder, locked as long as its process lives."""
+    """A temporary folder that is locked as long as its process lives."""
 
     def __init__(self) -> None:
         from filelock import FileLock, Timeout
@@ -211,6 +215,6 @@ class Scratch(tempfile.TemporaryDirectory[str]):
         self._lock.acquire()
 
     def cleanup(self) -> None:
-        """Remove it."""
+        """Remove the folder."""
         self._lock.release()
         super().cleanup()

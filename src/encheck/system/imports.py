@@ -1,4 +1,4 @@
-"""Special imports: the user's own code, and nltk without packages that it does not need."""
+"""Special imports: the user's own code, and nltk without the packages that encheck does not need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MACHINE_LEARNING = ("sklearn", "scipy.stats")  # what nltk imports for its extra
 
 
 def import_object(path: str) -> Any:
-    """The object of this name; raises whatever the import raises."""
+    """Return the object of this name. Raise whatever the import raises."""
     module, _, name = path.partition(":")
     here = str(Path.cwd())
     sys.path.insert(0, here)
@@ -28,10 +28,10 @@ def import_object(path: str) -> Any:
 
 
 def import_nltk() -> ModuleType:
-    """nltk, imported as it is without its extra `machine_learning`.
+    """Import nltk as it is without its extra `machine_learning`, and return it.
 
-    nltk imports scikit-learn and scipy.stats if they are installed, for classifiers and tests that encheck does not
-    use. Without them its import takes 0.4 s instead of 1.3, and a third of the memory. Modules that the process has
+    If scikit-learn and scipy.stats are installed, nltk imports them for classifiers and tests that encheck does not
+    use. Without them, its import takes 0.4 s instead of 1.3 s, and a third of the memory. Modules that the process has
     already imported stay as they are.
     """
     if "nltk" not in sys.modules:  # None marks a missing module

@@ -12,23 +12,23 @@ Locks = Callable[[Any], Iterable[AbstractContextManager[object]]]  # the locks t
 
 
 def no_locks(_model: object) -> tuple[AbstractContextManager[object], ...]:
-    """No lock, for a process that does not share its store."""
+    """Return no locks, for a process that does not share its store."""
     return ()
 
 
 class WorkClock:
-    """A clock that stops while this process waits. `for_others` has the seconds that it waited for other runs."""
+    """A clock that stops while this process waits. `for_others` is the number of seconds of waiting for other runs."""
 
     def __init__(self) -> None:
         self._waited = self.for_others = 0.0
 
     def now(self) -> float:
-        """Seconds of work up to now, from an arbitrary start."""
+        """Return the seconds of work up to now, from an arbitrary start."""
         return time.perf_counter() - self._waited
 
     @contextmanager
     def paused(self, *, for_others: bool) -> Iterator[None]:
-        """Stop for the block; with `for_others`, count the time as waiting for another run."""
+        """Stop the clock for the block. With `for_others`, count the time as waiting for another run."""
         start = time.perf_counter()
         try:
             yield

@@ -13,7 +13,7 @@ OBJECTS = 100_000  # created between two passes; Python's own default is 700
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Disable the cycle collector, which would walk over all objects again and again without freeing any."""
+    """Disable the cycle collector, which would visit all objects again and again without freeing any."""
     running = gc.isenabled()
     gc.disable()
     try:
@@ -35,7 +35,7 @@ def rare_collection() -> Iterator[None]:
 
 
 def release_memory() -> None:
-    """Return freed memory that the C library of Linux keeps; no effect with other libraries."""
+    """Return to the system the freed memory that Linux's C library keeps. No effect with other C libraries."""
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl has not

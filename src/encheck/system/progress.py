@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, one line a minute elsewhere, no output for work that ends at once."""
+"""Progress of long work: a bar on a terminal, one line per minute elsewhere, no output for work that ends at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVERY = 60.0
 
 
 class Progress:
-    """Reports to `stream` (standard error); if it is not a terminal, one line per `every` seconds of the `clock`."""
+    """Reports to `stream` (standard error). Without a terminal, it prints a line per `every` seconds of the `clock`."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class Progress:
 
     @contextmanager
     def task(self, title: str, total: int, *, unit: str = "text") -> Iterator[None]:
-        """Show a task of `total` steps while it lasts; `unit` names a step."""
+        """Show the progress of a task of `total` steps while the block runs. `unit` is the name of a step."""
         if not total or self._quiet:
             yield
             return
@@ -63,6 +63,6 @@ class Progress:
         return advance
 
     def advance(self, steps: int) -> None:
-        """Report that so many more steps are done."""
+        """Report that `steps` more steps are done."""
         if self._advance is not None:
             self._advance(steps)

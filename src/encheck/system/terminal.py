@@ -19,7 +19,7 @@ OWN_MOVES = re.compile(r"(\x1b\[[0-9;]*[mAK]|[\r\n\t])")  # colours, and the mov
 
 
 def make_visible(text: str, *, keep: str = "") -> str:
-    r"""The text with invisible and reversing characters made visible, one for one, except those in `keep`.
+    r"""Return the text with invisible and reversing characters made visible, one for one, except those in `keep`.
 
     >>> make_visible("a\u202eb\x00c\nd")
     'a\ufffdb\u2400c\u240ad'
@@ -36,7 +36,7 @@ def make_visible(text: str, *, keep: str = "") -> str:
 
 
 def escape_controls(text: str) -> str:
-    r"""What a library printed, visible except for colours and the moves of a progress bar.
+    r"""Return a library's output, with all controls made visible except colours and the moves of a progress bar.
 
     >>> escape_controls("\x1b[31mred\x1b[0m\x1b]0;title\x07")
     '\x1b[31mred\x1b[0m␛]0;title␇'
@@ -48,13 +48,13 @@ class VisibleLog(logging.Filter):
     """Makes a logger's messages visible for all handlers, since pytest also shows the log of a failed check."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Every record passes."""
+        """Let every record pass, made visible."""
         record.msg, record.args = make_visible(record.getMessage(), keep=LINES), ()
         return True
 
 
 def make_log_visible() -> None:
-    """Pass what encheck logs through `VisibleLog` from now on."""
+    """Make encheck's log messages pass through `VisibleLog` from now on."""
     log = logging.getLogger("encheck")
     if not any(isinstance(known, VisibleLog) for known in log.filters):
         log.addFilter(VisibleLog())
@@ -70,7 +70,7 @@ class VisibleStream(io.TextIOWrapper):
 
 
 def visible_stream(raw: Any, encoding: str) -> VisibleStream:
-    """Such a stream over a binary one; characters that the encoding lacks are written as escapes."""
+    """Return a `VisibleStream` over a binary stream. Characters that the encoding lacks are written as escapes."""
     return VisibleStream(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
 
 
@@ -78,7 +78,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 
 def safe_cell(value: Any) -> Any:
-    """Text that no spreadsheet interprets as a formula.
+    """Return text that no spreadsheet interprets as a formula.
 
     >>> safe_cell("=1+1"), safe_cell("1-1"), safe_cell(-1.0)
     ("'=1+1", '1-1', -1.0)

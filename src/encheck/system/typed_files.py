@@ -1,9 +1,9 @@
 """JSON and settings files: reading, writing, schemas and error messages through pydantic.
 
 A frozen dataclass describes a JSON file. Reading is strict: no text is accepted as a number, and no number as a flag.
-Unknown keys are accepted, since a newer encheck may write more. A field whose name is a Python keyword ends in an
+Unknown keys are accepted, because a newer encheck may write more. A field whose name is a Python keyword ends in an
 underscore, such as `as_`. The metadata of a field are arguments of pydantic's `Field`: `alias` is its key in the file,
-`exclude` keeps it out.
+`exclude` omits it from the file.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _WANTED = WANTED | {
 def invalid_values(
     schema: type[BaseModel], values: Mapping[str, Any], wanted: Mapping[str, str], *, kind: str
 ) -> Iterator[tuple[Place, str]]:
-    """(place, fault) for each value that the schema refuses; `kind` is what its names are called.
+    """Yield (place, fault) for each value that the schema refuses. `kind` is the word for the names of the file.
 
     `wanted` describes the expected value of a field, or of its entries (`field.*`), if the type says too little.
     """
@@ -90,7 +90,7 @@ def invalid_values(
 
 
 def file_place(values: Any, parts: tuple[str | int, ...]) -> Place:
-    """The keys of the file among these; pydantic puts the names of types between them."""
+    """Return those of these keys that are in the file. Pydantic inserts the names of types between them."""
     place: list[str | int] = []
     for part in parts:
         inside: Any = values if isinstance(values, dict) else range(len(values) if isinstance(values, list) else 0)
@@ -101,12 +101,12 @@ def file_place(values: Any, parts: tuple[str | int, ...]) -> Place:
 
 
 def _place_in_words(place: Place) -> str:
-    """A value's place: keys with dots; an entry of a list has no name."""
+    """Return a value's place as keys with dots. An entry of a list has no name."""
     return f"an entry of {_place_in_words(place[:-1])}" if isinstance(place[-1], int) else ".".join(map(str, place))
 
 
 def shorten_value(value: object) -> str:
-    """A value of a settings file, shortened.
+    """Return a value of a settings file as short text.
 
     >>> [shorten_value(value) for value in (None, True, "a", [1, 2])]
     ['empty', 'true', "'a'", '[1, 2]']
@@ -157,7 +157,7 @@ FilePath = Annotated[Path, _PathAsText()]
 
 
 def writes_properties(*properties: str) -> Callable[[type[T]], type[T]]:
-    """A decorator of dataclasses: these properties are written after the fields; readers compute them anew."""
+    """Return a decorator of dataclasses that writes these properties after the fields. Readers compute them anew."""
 
     def mark(kind: type[T]) -> type[T]:
         def with_properties(_: type, source: Any, handler: Any) -> Any:
@@ -177,19 +177,22 @@ def writes_properties(*properties: str) -> Callable[[type[T]], type[T]]:
 
 
 def as_json(value: object) -> str:
-    """The text of a file."""
+    """Return the JSON text of a file."""
     return json.dumps(as_values(value), indent=1, ensure_ascii=False) + "\n"
 
 
 def as_values(value: object) -> Any:
-    """The same in plain values; NaN becomes None."""
+    """Return a value in plain types, with None for NaN."""
     kind: Any = type(value)
     plain = _type_adapter(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
     return json.loads(json.dumps(plain), parse_constant=lambda _: None)
 
 
 def read_typed(kind: type[T], values: object) -> T:
-    """JSON (`documents.parsed`) as this class; ValueError names the first wrong or missing value by its keys."""
+    """Return JSON (from `documents.parse_json`) as this class.
+
+    Raise ValueError, which names the first wrong or missing value by its keys.
+    """
     from pydantic import ValidationError
 
     try:
@@ -202,14 +205,15 @@ def read_typed(kind: type[T], values: object) -> T:
 
 
 def restore_typed(kind: type[T], values: object) -> T:
-    """The result of `as_values` as this class again, including text that no JSON reader accepts."""
+    """Return the result of `as_values` as this class again, including text that no JSON reader accepts."""
     value: T = _type_adapter(cast("Any", kind)).validate_python(values)
     return value
 
 
 def schema_of(kind: type) -> dict[str, Any]:
-    """The JSON schema of a file of this class; the docstrings of classes describe their fields, and those of the
-    classes that they extend.
+    """Return the JSON schema of a file of this class.
+
+    The docstrings of classes, and of the classes that they extend, describe their fields.
     """
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -248,7 +252,7 @@ def _strict_reader(kind: Any) -> SchemaValidator:
 
 
 def _make_strict(schema: Any) -> Any:
-    """A core schema in which true is not 1, although Python says that they are equal, also among several numbers."""
+    """Return a core schema in which a field of allowed integers refuses true, although true equals 1 in Python."""
     if isinstance(schema, list | tuple):
         return type(schema)(map(_make_strict, schema))
     if not isinstance(schema, dict):
@@ -259,7 +263,7 @@ def _make_strict(schema: Any) -> Any:
 
 
 def _describe_first_problem(problems: Any, values: Any) -> str:
-    """The first of the problems; for a value that may have several kinds, all of these."""
+    """Return the first of the problems. For a value that may have several kinds, return all of them."""
     problem = problems[0]
     kind, keys = problem["type"], problem["loc"]
     if kind == "json_invalid":

@@ -259,7 +259,7 @@ def encheck(tmp_path, monkeypatch):
         (["--properties", "number", "--out", "worst.csv"], "should end in .jsonl"),
         (["--properties", "number", "--out", "no/worst.jsonl"], "is in no directory that exists"),
         (["--properties", "number", "--data", "texts:empty.txt"], "empty.txt has no texts"),
-        (["--properties", "number", "--data", "probes"], "are searched without being named"),
+        (["--properties", "number", "--data", "probes"], "are always searched"),
     ],
 )
 def test_bad_input_is_one_line_before_any_model_is_looked_for(encheck, given, said):

@@ -119,7 +119,7 @@ def _search_budget(minutes: float | None, texts: int | None, *, properties: int)
 
 
 def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:
-    """Search, print and write; returns whether it was interrupted."""
+    """Search, print and write the results, and return whether the search was interrupted."""
     from encheck.errors import EncoderError
     from encheck.operations.explore.explore import contrast_lines, exploration_lines, shortest_form
     from encheck.operations.explore.explore import explore as searched
@@ -163,7 +163,7 @@ def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchB
 
 
 def _load_own_data(settings: Settings) -> dict[str, Dataset]:
-    """The user's data; UsageError for data without own sentences to edit."""
+    """Return the user's data. Raise UsageError for data without own sentences to edit."""
     from encheck.errors import UsageError
     from encheck.running.resources import resolve_data
 
@@ -172,14 +172,14 @@ def _load_own_data(settings: Settings) -> dict[str, Dataset]:
     own = resolve_data(settings)
     for label, data in own.items():
         if label.startswith("probes"):
-            raise UsageError(f"--data={label}: the embedded probes are searched without being named")
+            raise UsageError(f"--data={label}: the embedded probes are always searched. Leave it out")
         if not data.groups:
             raise UsageError(f"--data={label} has no sentences to edit. Write: --data texts:FILE")
     return own
 
 
 def _tell_data_without_pairs(materials: Sequence[Material], own: dict[str, Dataset]) -> None:
-    """Report which of the user's texts gave no pair of a property; UsageError if they gave no pair at all."""
+    """Report which of the user's texts gave no pair of a property. Raise UsageError if they gave no pair at all."""
     from encheck.errors import UsageError
 
     origins = {label: f"your texts ({label})" for label in own}

@@ -1,8 +1,9 @@
-"""From material to rows: search, fix the size of the confirmation, draw, confirm, and keep some items to read.
+"""From material to rows: search, fix the size of the confirmation, draw, confirm, and keep some items for people to
+read.
 
 The size of the confirmation is fixed first. Then its items are drawn, one per cluster, and scored. So the items of a
 row are independent, and their failure rate has Clopper and Pearson's interval, corrected for all planned rows
-(Bonferroni): with 95% probability all intervals hold at once, however the rows were found.
+(Bonferroni). With 95% probability all intervals hold at once, regardless of how the search found the rows.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ BROKEN, HOLDS, UNDECIDED = "breaks", "unbroken", "not enough frames to say"
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """A row before it is scored: a construction with its search estimate, and one item of each cluster."""
+    """A row before it is scored: a construction with its search estimate, and one item from each cluster."""
 
     cell: Construction
     searched: SearchEstimate
@@ -68,8 +69,8 @@ class PlannedRow:
 class ConfirmedRow:
     """A confirmed row: the number of clusters on which the model errs, with the simultaneous 95% interval.
 
-    `upper` is the one-sided bound, also simultaneous, which decides "unbroken". `surface` is the surface scorer with
-    the fewest errors on the same items; a tie is half an error. `margin` is the median margin.
+    `upper` is the one-sided simultaneous bound, which decides "unbroken". `surface` is the surface scorer with the
+    fewest errors on the same items; a tie counts as half an error. `margin` is the median margin.
     """
 
     cell: Construction
@@ -92,7 +93,7 @@ class ConfirmedRow:
 
     @property
     def verdict(self) -> str:
-        """Whether the model is shown to fail in more than 5% of clusters, in fewer, or neither."""
+        """The verdict: the model is shown to fail in more than 5% of clusters, in fewer, or neither is shown."""
         if self.low > UNBROKEN:
             return BROKEN
         return HOLDS if self.upper < UNBROKEN else UNDECIDED
@@ -107,9 +108,10 @@ class ConfirmedRow:
 def plan_confirmation(
     rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, *, seed: int
 ) -> tuple[list[PlannedRow], list[Construction]]:
-    """Return the planned rows, with as many clusters per row as the budget allows, and the constructions left out.
+    """Return the planned rows and the constructions left out. Each row has as many clusters as the budget allows.
 
-    Whole properties come first, and are planned whatever they cost. The items of the rows have not been scored yet.
+    Whole properties come first, and are planned regardless of their cost. The items of the rows have not been scored
+    yet.
     """
     wholes = sum(not cell.values for cell, _ in rows)
     for count in range(len(rows), wholes - 1, -1):
@@ -124,7 +126,7 @@ def plan_confirmation(
 def _draw_items(
     cell: Construction, known: SearchEstimate, items: Sequence[ExploredItem], size: int, seed: int
 ) -> PlannedRow:
-    """One item of each of at most `size` clusters, both drawn by hash."""
+    """Return one item from each of at most `size` clusters. Clusters and items are drawn by hash."""
     by_cluster: dict[str, list[ExploredItem]] = defaultdict(list)
     for item in items:
         if cell.contains(item):
@@ -135,7 +137,10 @@ def _draw_items(
 
 
 def confirm_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
-    """Return the confirmed row, from the margins of its items; the intervals are corrected for `of` planned rows."""
+    """Return the confirmed row, computed from the margins of its items.
+
+    The intervals are corrected for `of` planned rows.
+    """
     failed, n = sum(margin <= 0 for margin in margins), len(margins)
     low, high = clopper_pearson_interval(failed, n, alpha=ALPHA / of)
     sources, near, far = ([getattr(item.triplet, side) for item in row.items] for side in ("source", "near", "far"))
@@ -156,7 +161,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class SearchSummary:
-    """The search of one property in numbers: cells tried, cells with enough clusters, and all cells."""
+    """The search of a property in numbers: cells tried, cells with enough clusters, and all cells."""
 
     property: str
     clusters: tuple[int, int, int]
@@ -170,11 +175,11 @@ class SearchSummary:
 
 @dataclass
 class Exploration:
-    """The outcome: `rows` are confirmed, `unconfirmed` has cells with the reason why they are not.
+    """The outcome: `rows` are confirmed; `unconfirmed` has cells with the reason why they are not.
 
     `held` has the items of the confirmation part, from which rows were drawn, and `to_read` unscored items. `asked`
-    counts the distinct texts requested from the model, `speed` is in texts per second. `stopped` is the stage of an
-    interruption, or of a failure of the model (`failure`).
+    counts the distinct texts requested from the model. `speed` is in texts per second. `stopped` is the stage at which
+    the search was interrupted, or at which the model failed (`failure`).
     """
 
     searched: list[SearchSummary] = field(default_factory=list)
@@ -191,7 +196,7 @@ class Exploration:
 
     @property
     def broken(self) -> list[ConfirmedRow]:
-        """The constructions, without whole properties, that are shown to break."""
+        """The constructions that are shown to break, without whole properties."""
         return [row for row in self.rows if row.cell.values and row.verdict == BROKEN]
 
 
@@ -200,8 +205,8 @@ def explore(
 ) -> Exploration:
     """Search each property for constructions that the model gets wrong, and confirm at most five of each.
 
-    `ask` gives the similarities of pairs. An interruption, or a model that fails, keeps the rows that are confirmed.
-    The same seed, material and model give the same outcome unless time bounds it.
+    `ask` returns the similarities of pairs. After an interruption, or if the model fails, confirmed rows are kept. The
+    same seed, material and model give the same outcome unless a time limit ends the search.
 
     Raises:
         EncoderError: the model failed before anything was confirmed.
@@ -285,10 +290,11 @@ def _confirm_rows(
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
-    """A line of JSON for each group of a row's construction; a group of two constructions goes to the better row.
+    """Yield a line of JSON for each group of a row's construction. If two constructions contain a group, use the better
+    row.
 
-    The items have to be those of the confirmation part. All are written, right or wrong: a set of one model's errors
-    would favour the next model.
+    The items have to be those of the confirmation part. Right and wrong items are both written, because a set of one
+    model's errors would favour the next model.
     """
     known: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
@@ -303,7 +309,7 @@ def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) 
 
 
 def contrast_texts(whole: Crossed) -> tuple[str, str, str, str] | None:
-    """Two queries and the right document for each; None if two of the texts are the same."""
+    """Return two queries and the right document for each, or None if two of the texts are the same."""
     first, second = whole.sides
     found = (first.source, second.source, first.near, first.far)
     return found if len({found[0], found[1]}) == len({found[2], found[3]}) == 2 else None
@@ -313,7 +319,10 @@ SHRINK_BUDGET = 200  # pairs
 
 
 def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed: int) -> ItemForm | None:
-    """The shortest form that the model still gets wrong by half the margin; None if nothing can be removed."""
+    """Return the shortest form that the model still gets wrong by half the margin.
+
+    Return None if nothing can be removed.
+    """
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
@@ -331,7 +340,7 @@ HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdi
 def exploration_lines(
     found: Exploration, model: str, *, shrunk: Mapping[Construction, ItemForm], budget: SearchBudget, encoded: int
 ) -> Iterator[str]:
-    """The table of rows, an example for each row that breaks, and the coverage of the search."""
+    """Yield the table of rows, an example for each row that breaks, and the coverage of the search."""
     numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
     count = sum(bool(row.cell.values) for row in found.rows)
     outcome = "no construction stood out in the search"

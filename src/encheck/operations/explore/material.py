@@ -1,10 +1,10 @@
-"""The material to search: crossed groups of a property; each side of a group is an item with features.
+"""The material to search: crossed groups of a property. Each side of a group is an item with features.
 
 The groups come from the frames of the fresh probes, each filled many times, from the embedded probes, from generated
 edits of these probes' sentences, and from the user's own texts. They are split into three parts that share no cluster
-and no text: one to search, one to confirm, one for people to read.
+and no text: one to search, one to confirm, and one for people to read.
 
-A filled frame keeps its choices, so that one of them can be drawn again. This is hypothesis's choice sequence: an
+A filled frame records its choices, so that one of them can be drawn again. This is hypothesis's choice sequence: an
 example is the list of choices that made it, and a neighbour is the same list with one choice drawn again.
 """
 
@@ -43,7 +43,7 @@ class Choices(Random):
         self._given, self.made = given, list[float]()
 
     def random(self) -> float:
-        """The next given number, or a new one after the last."""
+        """Return the next given number, or a new one after the last."""
         at = len(self.made)
         self.made.append(self._given[at] if at < len(self._given) else super().random())
         return self.made[-1]
@@ -60,7 +60,9 @@ class Filling:
 
 
 def fill_frames(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
-    """Up to `draws` fillings of each frame of a property, half of them of its clause alone if possible."""
+    """Yield up to `draws` fillings of each frame of a property. If possible, half of them fill the frame's clause
+    alone.
+    """
     for frame in fresh_probes.load_probe_frames():
         if frame.phenomenon == name:
             forms = [
@@ -74,7 +76,7 @@ def fill_frames(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
 
 
 def change_one_choice(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
-    """The frame with one of its choices drawn again; None if that gives no new group."""
+    """Return the frame with one of its choices drawn again, or None if that gives no new group."""
     form = fresh_probes.reduce_frame_to_clause(filling.frame) if filling.is_alone else filling.frame
     rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
     for i in range(TRIES):
@@ -104,7 +106,7 @@ Feature = tuple[str, str]
 
 
 def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> Iterator[Feature]:
-    """The features of the wording that are specific to a property."""
+    """Yield the features of the wording that are specific to a property."""
     if name == "negation":
         yield "source denies", f"source with {_negative_word(triplet.source)}"
         yield "kept denies", f"kept text with {_negative_word(triplet.near)}"
@@ -115,7 +117,7 @@ def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> It
 
 
 def _negative_word(text: str) -> str:
-    """The kind of negative word in a text.
+    """Return the kind of negative word in a text.
 
     >>> _negative_word("It isn't open."), _negative_word("It is open.")
     ("n't", 'no negative word')
@@ -145,9 +147,9 @@ LEFT_OUT = ("relation",)  # the same as `part`, in parser terms
 
 @dataclass(frozen=True, slots=True)
 class ExploredItem:
-    """A side of a crossed group; `values` has (feature, value) pairs, `filling` the filling of its frame, if any.
+    """A side of a crossed group. `values` has (feature, value) pairs. `filling` is the filling of its frame, if any.
 
-    The model errs if the far text of `triplet` is at least as near to the source as the near one.
+    The model errs if the far text of `triplet` is at least as near to the source as the near text.
     """
 
     property: str
@@ -163,7 +165,7 @@ class ExploredItem:
 
     @builtins.property
     def margin_texts(self) -> tuple[str, str, str]:
-        """The texts of its margin: source, near, far."""
+        """The texts from which the margin is computed: source, near, far."""
         return self.triplet.source, self.triplet.near, self.triplet.far
 
     @builtins.property
@@ -176,7 +178,7 @@ class ExploredItem:
 class Material:
     """Items of one property. `more` fills the frames of items again, each with another choice for one gap.
 
-    `why_none` has the reason for each source that gave no item.
+    `why_none` has, for each source that gave no item, the reason.
     """
 
     property: str
@@ -186,7 +188,7 @@ class Material:
 
 
 def refuse_unknown_properties(names: Sequence[str]) -> None:
-    """UsageError for no property, or for a property without material."""
+    """Raise UsageError if no property is named, or if there is no material for a named property."""
     if not names:
         raise UsageError(f"name a property with --properties. There are: {', '.join(PROPERTIES)}")
     for name in names:
@@ -197,9 +199,9 @@ def refuse_unknown_properties(names: Sequence[str]) -> None:
 def gather_material(
     name: str, *, own: Mapping[str, Dataset], english: English, seed: int, draws: int = DRAWS
 ) -> Material:
-    """All material for a property; `own` has the user's texts by label, `draws` is the number of fillings per frame.
+    """Return all material for a property. Raise UsageError if there is none.
 
-    UsageError if there is none.
+    `own` has the user's texts by label. `draws` is the number of fillings per frame.
     """
     source = ItemSource(name, VariantMaker(seed, english))
     probes = load("probes", sample=None)
@@ -233,11 +235,11 @@ class ItemSource:
     why_none: dict[str, str] = field(default_factory=dict)
 
     def of(self, data: Dataset, origin: str) -> list[ExploredItem]:
-        """The items of these data; if there are none, the reason is recorded."""
+        """Return the items of these data. If there are none, record the reason."""
         return [item for whole in self._crossed(data, origin) for item in self._items(whole, origin)]
 
     def of_frames(self, some: Sequence[Filling]) -> list[ExploredItem]:
-        """The items of filled frames; their cluster is the frame."""
+        """Return the items of filled frames. An item's cluster is its frame."""
         groups = tuple(replace(one.group, cluster=str(i)) for i, one in enumerate(some))
         found = self._crossed(Dataset("frames", (), groups, "", len(groups)), FRAMES)
         return [item for whole in found for item in self._items(whole, FRAMES, some[int(whole.cluster)])]
@@ -290,12 +292,12 @@ class SplitItems(NamedTuple):
 
 @lru_cache(maxsize=100_000)
 def hash_fraction(seed: int, *names: str) -> float:
-    """A number from 0 to 1 that depends on the seed and these names alone."""
+    """Return a number from 0 to 1 that depends only on the seed and these names."""
     return int(content_hash(str(seed), *names), 16) / 16**16
 
 
 def split_items(items: Sequence[ExploredItem], *, seed: int) -> SplitItems:
-    """Split the items into parts by the hash of their cluster; an item with a text of an earlier part is left out."""
+    """Split the items into parts by the hash of their cluster, without items that share a text with an earlier part."""
     places = {item.cluster: hash_fraction(seed, "part", item.cluster) for item in items}
     part_of = {cluster: next(name for name, end in SHARES if place < end) for cluster, place in places.items()}
     found: dict[PartName, tuple[ExploredItem, ...]] = {}
@@ -308,5 +310,5 @@ def split_items(items: Sequence[ExploredItem], *, seed: int) -> SplitItems:
 
 
 def item_texts(items: Iterable[ExploredItem]) -> set[str]:
-    """All texts of these items."""
+    """Return all texts of these items."""
     return {text for item in items for text in item.texts}

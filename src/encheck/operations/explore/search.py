@@ -1,9 +1,9 @@
 """The search: successive halving of constructions, with more items for those that fail most.
 
-A construction is the items of a property that have one value of a feature, or two of two features. Each round scores
-more clusters of the remaining constructions, then drops the half whose upper bound is lower (Karnin,
+A construction is the set of items of a property that have one value of a feature, or two values of two features. Each
+round scores more clusters of the remaining constructions, then drops the half with the lower upper bounds (Karnin,
 Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"; here an item counts for every construction
-that it is in). When a construction's items are used up, its frames are filled again with one choice changed.
+that contains it). When a construction's items are used up, its frames are filled again with one choice changed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Construction:
     values: tuple[Feature, ...] = ()
 
     def contains(self, item: ExploredItem) -> bool:
-        """Whether the item belongs to the construction."""
+        """Return whether the item belongs to the construction."""
         return item.property == self.property and set(self.values) <= set(item.values)
 
     @builtins.property
     def says(self) -> str:
-        """In words."""
+        """The construction in words."""
         return (
             f"{self.property}: {', '.join(value for _, value in self.values)}"
             if self.values
@@ -43,13 +43,13 @@ class Construction:
 
 
 def constructions_of(item: ExploredItem) -> Iterator[Construction]:
-    """The cells that an item is in, without the whole property."""
+    """Yield the constructions that contain an item, without the whole property."""
     for count in (1, 2):
         yield from (Construction(item.property, values) for values in combinations(item.values, count))
 
 
 def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, list[int]]:
-    """The positions of each cell's items."""
+    """Return the positions of each construction's items."""
     found: dict[Construction, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
         for cell in constructions_of(item):
@@ -59,9 +59,9 @@ def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, l
 
 @dataclass(frozen=True)
 class Constructions:
-    """The cells of the search part: those that can be searched and confirmed, and the number of others.
+    """The constructions of the search part: those that can be searched and confirmed, and the number of others.
 
-    Cells with exactly the same items are merged under the shortest description.
+    Constructions with exactly the same items are merged under the shortest description.
     """
 
     open: tuple[Construction, ...]
@@ -69,12 +69,12 @@ class Constructions:
 
     @property
     def total(self) -> int:
-        """All cells."""
+        """The number of all constructions."""
         return len(self.open) + self.too_few
 
 
 def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[ExploredItem]) -> Constructions:
-    """The cells; a cell is open if it has enough clusters in both parts."""
+    """Return the constructions. A construction is open if it has enough clusters in both parts."""
     here, there = items_by_construction(search), items_by_construction(confirmation)
     distinct: dict[tuple[int, ...], Construction] = {}
     for cell in sorted(here, key=lambda one: (len(one.values), one)):
@@ -88,7 +88,7 @@ def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[Ex
 
 
 def count_clusters(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
-    """The number of clusters of the items at these positions."""
+    """Return the number of clusters of the items at these positions."""
     return len({items[place].cluster for place in places})
 
 
@@ -100,7 +100,7 @@ SEARCH_SHARE = 0.5  # of the budget that the search may use up; the rest is for 
 
 @dataclass
 class SearchBudget:
-    """The limits of a search: texts to request from the model, and seconds; None is no limit."""
+    """The limits of a search: texts to request from the model, and seconds. None means no limit."""
 
     texts: int | None = None
     seconds: float | None = None
@@ -116,9 +116,10 @@ class SearchBudget:
         return self.clock() - self.began
 
     def search_ends(self, searches_left: int, *, used: int, since: float) -> tuple[float, float]:
-        """The total texts and the seconds at which the next of the remaining searches has to end.
+        """Return the total texts and the seconds at which the next of the remaining searches has to end.
 
-        All searches share half of the texts, and half of the time that was left when the first began, `since` seconds.
+        All searches share half of the texts, and half of the time that was left when the first search began. It began
+        `since` seconds after the start.
         """
         texts = seconds = float("inf")
         if self.texts is not None:
@@ -140,7 +141,7 @@ class MarginMeter:
     _first: tuple[int, float] = (0, 0.0)  # texts and seconds of the first call, which may load the model
 
     def margins(self, items: Sequence[ExploredItem]) -> list[float]:
-        """sim(source, near) - sim(source, far) of each item, all in one call."""
+        """Return sim(source, near) - sim(source, far) of each item, computed in one call."""
         if not items:
             return []
         self.asked |= {text for item in items for text in item.margin_texts}
@@ -152,11 +153,11 @@ class MarginMeter:
         return [round(float(a) - float(b), DECIMALS) for a, b in zip(values[::2], values[1::2], strict=True)]
 
     def new(self, items: Sequence[ExploredItem]) -> int:
-        """The number of texts of these items that have not been requested yet."""
+        """Return the number of texts of these items that have not been requested yet."""
         return len({text for item in items for text in item.margin_texts} - self.asked)
 
     def take_affordable(self, items: Sequence[ExploredItem], limit: float) -> list[ExploredItem]:
-        """The first of these items, as many as keep the total of requested texts within `limit`."""
+        """Return as many of the first items as keep the total of requested texts within `limit`."""
         texts, found = set(self.asked), list[ExploredItem]()
         for item in items:
             texts.update(item.margin_texts)
@@ -167,7 +168,7 @@ class MarginMeter:
 
     @property
     def speed(self) -> float:
-        """Texts per second so far, without the first call if there were more."""
+        """Texts per second so far. The first call is left out if there were more."""
         texts, seconds = len(self.asked) - self._first[0], self.seconds - self._first[1]
         if not texts:
             texts, seconds = len(self.asked), self.seconds
@@ -196,7 +197,7 @@ More = Callable[[Sequence[ExploredItem], int], list[ExploredItem]]
 
 @dataclass(frozen=True)
 class SearchEstimate:
-    """The search's estimate for a cell: its failure rate (the mean over clusters) and the number of scored clusters."""
+    """The search's estimate for a construction: its failure rate (the mean over clusters) and its scored clusters."""
 
     rate: float
     clusters: int
@@ -236,7 +237,7 @@ class ConstructionSearch:
     def run(self, meter: MarginMeter, *, limit: float = float("inf"), until: float = float("inf")) -> None:
         """Score items until the rounds end, `limit` texts were requested in total, or `until` seconds have passed.
 
-        The first few items are scored however long they take.
+        The first few items are scored even if that takes longer.
         """
         while self.rounds < ROUNDS:
             if not self._asked(meter, list(self._wanted(FIRST * 2**self.rounds)), limit, until):
@@ -259,7 +260,7 @@ class ConstructionSearch:
         self.is_finished = True
 
     def _asked(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
-        """Whether the limits allowed scoring all of these."""
+        """Score items at these positions. Return whether the limits allowed scoring all of them."""
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]
             if self.failed and meter.budget.spent >= until:
@@ -278,7 +279,7 @@ class ConstructionSearch:
         return True
 
     def _wanted(self, quota: int) -> Iterator[int]:
-        """Items that bring each remaining cell to `quota` clusters, the cell with the highest bound first."""
+        """Yield items that bring each remaining construction to `quota` clusters, starting with the highest bound."""
         there: set[int] = set(self.failed)
 
         def turn(place: int) -> float:
@@ -298,7 +299,7 @@ class ConstructionSearch:
                     yield place
 
     def estimate(self, cell: Construction) -> SearchEstimate:
-        """The estimate for a cell; a rate of 1/2 from 0 clusters if nothing was scored."""
+        """Return the estimate for a construction. If nothing was scored, the rate is 1/2 from 0 clusters."""
         known = self._tallies.get(cell)
         if not known:
             return SearchEstimate(0.5, 0, 0.0, 1.0)
@@ -307,13 +308,14 @@ class ConstructionSearch:
 
     @property
     def tried(self) -> int:
-        """The number of cells that reached the first round's number of clusters."""
+        """The number of constructions that reached the first round's number of clusters."""
         return sum(self.estimate(cell).clusters >= FIRST for cell in self.cells.open)
 
     def nominate(self) -> list[Construction]:
-        """The nominated cells: at most five, with the highest lower bounds, that fail more often than the property.
+        """Return at most five constructions that fail more often than the property, those with the highest lower
+        bounds.
 
-        None of them shares half of its items with a better one.
+        No nominated construction shares half of its items with a better one.
         """
         whole = self.estimate(Construction(self.items[0].property)).rate
         known = {cell: self.estimate(cell) for cell in self.cells.open}

@@ -1,4 +1,4 @@
-"""The audit of a stored index: whether its vectors come from this model and these texts, in words and as CSV."""
+"""Audit a stored index: check whether its vectors come from this model and these texts; report in words and as CSV."""
 
 from __future__ import annotations
 
@@ -42,24 +42,25 @@ def audit_index(
 
     Args:
         model: what `load_model` takes or returns, a function from a list of texts to vectors [n, d], or
-            "vectors:FILE" with fresh vectors of the same texts: then no model is loaded.
+            "vectors:FILE" with fresh vectors of the same texts; then no model is loaded.
         index: "vectors:FILE": a store's export with texts (or hashes) and vectors, optionally ids and roles.
-        texts: a file with the texts of the index by id or by row: columns id and text, or one line per row (.txt).
+        texts: a file with the texts of the index by id or by row: columns id and text, or one text per line (.txt).
         sample: compare this many random rows. Default: all rows.
         seed: seed of the sample.
-        role: the role of rows without one, for models with prompts.
-        similarity: the similarity of the index. With "cosine" the lengths of vectors do not count.
+        role: the role of rows that have none, for models with prompts.
+        similarity: the similarity function of the index. With "cosine" the lengths of vectors do not count.
         device: for a model that is given by name: auto, cpu, cuda, ...
         progress: where to show progress. Default: nowhere.
         arguments: for a model that is given by name, as in `load_model`.
 
     Returns:
-        The audit: counts by kind, the rows that are not this model's, groups of such rows with a possible cause, and
-        for a sample the estimated share of all rows with its interval. `exit_code` is 0 (all are this model's), 1 (some
-        are not) or 10 (cannot tell).
+        The audit: counts by kind, the rows whose vectors do not come from this model and their texts, groups of such
+        rows with a possible cause, and for a sample the estimated share of all rows with its interval. `exit_code` is 0
+        (all vectors are this model's), 1 (some are not) or 10 (cannot tell).
 
     Raises:
-        UsageError: nothing can be compared: no text is known, an id is repeated, a file is broken. See the subclasses.
+        UsageError: nothing can be compared, because no text is known, an id is repeated, or a file is broken. See the
+            subclasses.
         EncoderError: the model failed.
 
     >>> import tempfile
@@ -100,7 +101,7 @@ COLUMNS = (
 
 
 def audit_lines(audit: IndexAudit) -> Iterator[str]:
-    """The terminal output; its last line is the outcome."""
+    """Yield the terminal output; its last line is the outcome."""
     yield f"{audit.file}: {audit.rows:,} rows, {audit.compared:,} compared with {audit.model}"
     lines = [("", "rows", "the first of them")]
     for count in audit.counts:
@@ -128,7 +129,7 @@ def _row_name(row: AuditedRow) -> str:
 
 
 def write_rows(path: Path, audit: IndexAudit) -> None:
-    """Write every row that is not this model's as CSV; UsageError if the file cannot be written."""
+    """Write every row that is not this model's as CSV. Raise UsageError if the file cannot be written."""
     causes = {row: group.cause for group in audit.groups for row in group.rows}
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")

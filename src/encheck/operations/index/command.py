@@ -1,4 +1,4 @@
-"""The command `encheck index`: whether the vectors of a stored index come from this model and these texts."""
+"""The command `encheck index`: check whether the vectors of a stored index come from this model and these texts."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def judge_(
 
 
 def _ask(keys: str) -> str:
-    """The typed key; the end of the input and Ctrl-C mean quit, since every answer is already saved."""
+    """Return the typed key. The end of the input and Ctrl-C mean "quit", because every answer is already saved."""
     try:
         return str(typer.prompt(keys, default="", show_default=False))
     except typer.Abort:

@@ -51,7 +51,7 @@ MAKE_GATE_REMEDY = "Make one with: encheck gate NEW OLD --data FOLDER --queries 
 
 @dataclass(frozen=True)
 class ShownPair:
-    """A query of the pool with the answers as they are shown, `first` above `second`; `again` the second time."""
+    """A query with two answers as people see them: `first` above `second`. `again` is true for a repeated pair."""
 
     asked: JudgingQuery
     query: str
@@ -61,7 +61,7 @@ class ShownPair:
     again: bool = False
 
     def answer(self, said: str) -> Judgement:
-        """The answer about baseline and candidate that "1", "2", "equal" or "neither" gives."""
+        """Return the judgement about baseline and candidate for the answer "1", "2", "equal" or "neither"."""
         if said in ("equal", "neither"):
             return said  # type: ignore[return-value]
         return "after" if (said == "2") != self.is_swapped else "before"
@@ -69,7 +69,7 @@ class ShownPair:
 
 @dataclass(frozen=True)
 class Judging:
-    """A gate's folder: its `gate`, the `search` to judge, the queries to ask, and the file that keeps the answers."""
+    """The folder of a gate: its `gate`, the `search` to judge, the queries to show, and the file with the answers."""
 
     folder: Path
     gate: Gate
@@ -80,7 +80,7 @@ class Judging:
 
     @property
     def command(self) -> str:
-        """The command that continues judging, with the judgements file if it is not the default."""
+        """The command that continues judging. It names the judgements file unless this is the default."""
         kept = (
             "" if self.qrels == _default_qrels(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
         )
@@ -92,23 +92,26 @@ class Judging:
         return self.gate.against[0].baseline
 
     def show_query(self, asked: JudgingQuery, *, again: bool = False) -> ShownPair:
-        """The query as it is shown, with sides in random order, drawn again for a repeat."""
+        """Return the query with its answers in random order. A repeat gets an order of its own."""
         one = self.disagreements[asked.item]
         texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
         first, second = texts[::-1] if is_swapped else texts
         return ShownPair(asked, one.query, first, second, is_swapped, again)
 
     def judged(self, known: Judgements) -> JudgementSummary:
-        """The decision from these judgements."""
+        """Return the decision that follows from these judgements."""
         return decide_by_judgements(self.pool, known.answers(self.pool.order), baseline=self.baseline)
 
     @property
     def planned_queries(self) -> tuple[JudgingQuery, ...]:
-        """All queries that may be asked, in order."""
+        """Return all queries that people may be asked, in order."""
         return self.pool.order[: self.pool.looks[-1]]
 
     def next_pair(self, known: Judgements, again: Mapping[str, Judgement]) -> ShownPair | None:
-        """The next pair to show; None if all planned ones are judged. `again` has the judgements of repeats."""
+        """Return the next pair to show, or None if all planned pairs are judged.
+
+        `again` has the judgements of repeated pairs.
+        """
         answered = self.judged(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
         if due:
@@ -116,7 +119,7 @@ class Judging:
         return next((self.show_query(q) for q in self.planned_queries if known.answer(q) is None), None)
 
     def read_repeats(self) -> dict[str, Judgement]:
-        """The judgements of repeated pairs, by query; UsageError if the file cannot be read."""
+        """Return the judgements of repeated pairs, by query. Raise UsageError if the file cannot be read."""
         path = self.folder / AGAIN
         if not path.exists():
             return {}
@@ -134,7 +137,7 @@ class Judging:
             write_text(self.folder / AGAIN, json.dumps(again, indent=1) + "\n")
 
     def agreement(self, known: Judgements) -> str:
-        """How many repeated pairs were judged the same, with a warning if too few; empty without repeats."""
+        """Return how many repeated pairs were judged the same, with a warning if too few; empty without repeats."""
         again = self.read_repeats()
         pairs = [(known.answer(q), again[q.query]) for q, _ in self.pool.repeats if q.query in again]
         agreed = sum(first == second for first, second in pairs)
@@ -150,7 +153,7 @@ class Judging:
 
 
 def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
-    """A gate's folder, with its plan fixed now if it was not; UsageError if it has nothing to judge.
+    """Open a gate's folder, and fix its plan if it has none. Raise UsageError if there is nothing to judge.
 
     `qrels` is the judgements file; by default it is next to the query log.
     """
@@ -183,12 +186,12 @@ def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
 
 
 def _default_qrels(folder: Path, search: UnjudgedSearch) -> Path:
-    """The default judgements file, next to the query log."""
+    """Return the default judgements file, next to the query log."""
     return Path(search.qrels or folder / "judgements.qrels")
 
 
 def _write_plan(judging: Judging) -> None:
-    """Write the plan before the first answer; UsageError if the folder has another plan."""
+    """Write the plan before the first answer. Raise UsageError if the folder has another plan."""
     pool, path = judging.pool, judging.folder / PLAN
     plan = {
         "version": VERSION, "pool": pool.fingerprint, "seed": pool.seed, "alpha": pool.alpha, "looks": [*pool.looks],
@@ -263,7 +266,7 @@ def _one_line(text: str) -> str:
 
 
 def gate_with_judgements(judging: Judging, judged: JudgementSummary) -> Gate:
-    """The folder's gate, updated with these judgements."""
+    """Return the folder's gate, updated with these judgements."""
     gate, against = judging.gate, judging.gate.against[0]
     was, now = replace(judging.search, judged=None), replace(judging.search, judged=judged)
     # the gate's reasons against the candidate that judging does not change
@@ -295,7 +298,7 @@ AGAIN_PREFIX = "again/"
 
 
 def write_judging_page(judging: Judging) -> tuple[Path, int]:
-    """Write judging.html with the remaining pairs; returns its path and the number of pairs."""
+    """Write judging.html with the remaining pairs, and return its path and the number of pairs."""
     known, again = read_judgements(judging.qrels), judging.read_repeats()
     due = {after: q for q, after in judging.pool.repeats if q.query not in again}
     asked: list[ShownPair] = []
@@ -342,7 +345,7 @@ def _read_resource(name: str) -> str:
 
 
 def import_answers(judging: Judging, path: Path) -> Judgements:
-    """Add the answers of a file that the page saved; UsageError names any fault, and then no answer is added."""
+    """Add the answers of a file that the page saved. Raise UsageError, and add no answer, if the file has a fault."""
     try:
         found = read_json(path)
     except (OSError, ValueError) as error:

@@ -1,1 +1,1 @@
-"""Whether two models, or a model and a saved file, are the same model in use, and if not, what was changed."""
+"""Compare two models, or a model and a saved file: are they the same model in use, and if not, what was changed?"""

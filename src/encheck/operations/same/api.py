@@ -1,4 +1,4 @@
-"""`same`: are two models, or a model and a saved file, one model in use?"""
+"""`same`: check whether two models, or a model and a saved file, are the same model in use."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _is_saved(given: object) -> bool:
 
 
 def _open_subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
-    """The model of one side, loaded without its weights."""
+    """Return one of the two models, without loading its weights."""
     from encheck.engine.run import name_models
     from encheck.options import Settings, arguments_for, project_table
     from encheck.running.service import EncoderService

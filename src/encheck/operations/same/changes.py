@@ -31,7 +31,7 @@ PARTNER_OFFSET = 7  # a reranker scores each text with the text this many rows l
 
 @dataclass(frozen=True, slots=True)
 class FixedText:
-    """One text. `twin` names a text with the same vector under an encoder that ignores their difference.
+    """A text of the comparison. `twin` names a text that has the same vector if the encoder ignores their difference.
 
     `shows` names the difference: "case", "accents", "composed", "blanks", "120 words" (shared words at the start), or
     the prompt that this text puts before its twin.
@@ -46,32 +46,32 @@ class FixedText:
 
 @cache
 def fixed_texts() -> tuple[FixedText, ...]:
-    """The texts in their order. `lab/recipes/build_identity_texts.py` wrote them."""
+    """Return the texts in their fixed order. `lab/recipes/build_identity_texts.py` wrote them."""
     written = (resources.files("encheck.operations.same") / "texts.json").read_text("utf-8")
     return tuple(FixedText(**row) for row in json.loads(written)["texts"])
 
 
 @cache
 def texts_hash() -> str:
-    """The hash of the texts, since only vectors of the same texts can be compared."""
+    """Return the hash of the texts. Vectors can be compared only if it is the same."""
     return content_hash(*(one.text for one in fixed_texts()))
 
 
 @cache
 def known_prompts() -> tuple[str, ...]:
-    """The prompts that some of the texts begin with."""
+    """Return the prompts that some of the texts begin with."""
     return tuple(dict.fromkeys(one.shows for one in fixed_texts() if one.kind == "prompt"))
 
 
 @cache
 def text_partners() -> Mapping[str, str]:
-    """The partner of each text, with which a reranker scores it."""
+    """Return the partner of each text: a reranker scores the two as a pair."""
     every = [one.text for one in fixed_texts()]
     return {text: every[(i + PARTNER_OFFSET) % len(every)] for i, text in enumerate(every)}
 
 
 def twin_rows(some: Sequence[FixedText], kind: str) -> list[tuple[int, int, FixedText]]:
-    """(row of the text, row of its twin, the text) of the pairs of one kind that are among these texts."""
+    """Return (row of the text, row of its twin, the text) for the twins of one kind among these texts."""
     rows = {one.id: row for row, one in enumerate(some)}
     return [(row, rows[one.twin], one) for row, one in enumerate(some) if one.kind == kind and one.twin in rows]
 
@@ -89,8 +89,10 @@ AFTER_POOLING = ("Transformer", "Pooling", "Normalize", "Dropout")  # modules th
 
 @dataclass(frozen=True)
 class ModelChange:
-    """One change of a model: a prompt, a function of the text before or of the vector after, or a setting of the model
-    while it computes. `says` describes the difference to the other model.
+    """A change of a model, with `says` to describe the difference from the other model.
+
+    It is a prompt, a function of the text before encoding or of the vector after it, or a setting during the
+    computation.
     """
 
     cause: CauseName | Literal[""]
@@ -102,8 +104,9 @@ class ModelChange:
 
 
 def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: Sequence[ModelChange] = ()) -> Vectors:
-    """Vectors of the texts under these changes, shape [n, d]; of a reranker the scores of each text with its partner,
-    shape [n, 1]. Any failure is an EncoderError.
+    """Return the vectors of the texts under these changes, shape [n, d]. Any failure raises EncoderError.
+
+    For a reranker, return the score of each text with its partner, shape [n, 1].
     """
     prompt, some = next((change.prompt for change in changes if change.prompt is not None), None), list(texts)
     for change in changes:
@@ -129,7 +132,10 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
 
 
 def _encode_or_score(model: Model, plain: Sequence[str], texts: Sequence[str], role: str) -> Vectors:
-    """The model's vectors or scores; `plain` are the unchanged texts, by which a reranker finds their partners."""
+    """Return the model's vectors or scores.
+
+    `plain` are the unchanged texts, with which a reranker looks up their partners.
+    """
     if isinstance(model, Encoder):
         batches = list(checked_batches(model, texts, role=role or None))
         vectors = np.zeros((len(texts), batches[0][1].shape[1] if batches else 0), np.float32)
@@ -145,7 +151,7 @@ def _encode_or_score(model: Model, plain: Sequence[str], texts: Sequence[str], r
 
 @contextmanager
 def _hide_length_warning() -> Iterator[None]:
-    """Suppress the warning, at every batch, that texts are longer than the model reads."""
+    """Suppress the warning, repeated for every batch, that texts are longer than the model reads."""
     log = logging.getLogger("encheck")
     is_news: Callable[[logging.LogRecord], bool] = lambda record: "are longer than" not in str(record.msg)  # noqa: E731
     log.addFilter(is_news)
@@ -157,7 +163,7 @@ def _hide_length_warning() -> Iterator[None]:
 
 @contextmanager
 def set_temporarily(owner: Any, name: str, value: object) -> Iterator[None]:
-    """Set an attribute, or a numbered module, temporarily."""
+    """Set an attribute, or replace a numbered module, temporarily."""
     is_number = name.isdigit()
     kept = owner[int(name)] if is_number else getattr(owner, name)
     try:
@@ -177,7 +183,7 @@ class TorchModel:
 
     @classmethod
     def of(cls, model: object) -> TorchModel | None:
-        """The torch model, or None if torch does not compute it on one device in this process."""
+        """Return the torch model, or None unless torch computes it on one device in this process."""
         from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
         from encheck.encoders.checkpoints.transformers import TransformersEncoder
         from encheck.encoders.pair_scorers import CrossEncoderScorer
@@ -193,7 +199,7 @@ class TorchModel:
 
     @cached_property
     def stack(self) -> tuple[Any, str, list[Any]]:
-        """The module with the layers, their name in it, and the layers; empty without a stack of layers."""
+        """The module with the layers, their attribute name in it, and the layers; empty without a stack of layers."""
         import torch
 
         stacks: list[tuple[Any, str, list[Any]]] = [
@@ -211,7 +217,7 @@ class TorchModel:
 
     @property
     def poolings(self) -> list[str]:
-        """Its pooling mode, then the other possible modes; empty for a model that does not pool."""
+        """The model's pooling mode, then the other possible modes; empty for a model that does not pool."""
         if (found := self._pooling_module) is not None:
             return list(dict.fromkeys([str(found[1].pooling_mode), *MODULE_POOLINGS]))
         is_pooled_here = self.modules is None and not getattr(self.model, "head", None)
@@ -225,7 +231,7 @@ class TorchModel:
 
     @property
     def limit(self) -> int | None:
-        """The maximum number of tokens that it reads."""
+        """The maximum number of tokens that the model reads."""
         found = self.modules.max_seq_length if self.modules is not None else getattr(self.model, "limit", None)
         limit: int | None = found or self.model.config.max_length
         return limit
@@ -239,7 +245,7 @@ class TorchModel:
         return set_temporarily(self.model, "pooling", pooling)
 
     def limit_length(self, tokens: int) -> AbstractContextManager[None]:
-        """Cut texts at this many tokens temporarily; EncoderError if the model has fewer positions."""
+        """Cut texts at this many tokens temporarily. Raise EncoderError if the model has fewer positions."""
         first = self.root[0].auto_model if self.modules is not None else self.root
         if tokens > (getattr(first.config, "max_position_embeddings", None) or tokens):
             raise EncoderError(f"it has no room for {tokens} tokens")
@@ -250,7 +256,7 @@ class TorchModel:
         return set_temporarily(self.model, "config", replace(self.model.config, max_length=tokens))
 
     def remove_layers(self, first: int, count: int) -> AbstractContextManager[None]:
-        """Remove `count` layers from `first` on temporarily."""
+        """Remove `count` layers temporarily, starting with layer `first`."""
         import torch
 
         owner, name, layers = self.stack
@@ -258,7 +264,7 @@ class TorchModel:
         return set_temporarily(owner, name, torch.nn.ModuleList(kept))
 
     def use_tokenizer_of(self, other: TorchModel) -> AbstractContextManager[None] | None:
-        """Use another model's tokenizer temporarily; None if its vocabulary is too large for this model."""
+        """Use another model's tokenizer temporarily. Return None if its vocabulary is too large for this model."""
         table = getattr(self.root, "get_input_embeddings", None) or self.root[0].auto_model.get_input_embeddings
         if len(other.tokenizer) > table().weight.shape[0]:
             return None
@@ -283,7 +289,7 @@ class TorchModel:
 
     @contextmanager
     def use_weights_of(self, other: TorchModel | None = None) -> Iterator[None]:
-        """Use another model's weights, which have the same names and shapes; all changes are reverted."""
+        """Use another model's weights, which have the same names and shapes. All changes are reverted at the end."""
         kept = {name: value.clone() for name, value in self.root.state_dict().items()}
         try:
             if other is not None:

@@ -1,4 +1,4 @@
-"""The command `encheck same`: whether two models, or a model and a saved file, are the same model in use."""
+"""The command `encheck same`: check whether two models, or a model and a saved file, are the same model in use."""
 
 from __future__ import annotations
 

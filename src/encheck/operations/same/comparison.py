@@ -1,7 +1,7 @@
-"""Whether two models are the same model in use, by the rule for a re-index, so that the two answers always agree.
+"""Decide whether two models are the same model in use. The rule is that of a re-index, so the two answers always agree.
 
-If they differ, the causes are searched: changes are undone one after the other until the vectors agree. A cause is
-named if undoing it, perhaps with others, gives all vectors of the other model, or if twins among the texts show it.
+If the models differ, the causes are searched: changes are undone one after the other until the vectors agree. A cause
+is named if undoing it, perhaps with others, gives all vectors of the other model, or if twins among the texts show it.
 Causes inside the model (pooling, layers, precision) can be undone only if torch computes it in this process.
 """
 
@@ -78,14 +78,17 @@ DTYPES = ("bfloat16", "float16")
 
 @dataclass(frozen=True)
 class ChangeCause:
-    """One cause in a word, and a sentence that describes the difference."""
+    """A cause in one word, and a sentence that describes the difference."""
 
     name: CauseName | Literal[""]
     says: str
 
 
 def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[ChangeCause], str]:
-    """The causes that together explain why vectors in this role differ; or none, and a sentence with what is known."""
+    """Return the causes that together explain why vectors in this role differ.
+
+    If no causes explain the difference, return none and a sentence with what is known.
+    """
     texts, old, new = common_vectors(a, b, role)
     sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
     alone = [_ChangeSearch(x, y, role, texts, target, names).explain_by_weights([]) for x, y, _, target, names in sides]
@@ -116,7 +119,7 @@ def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[
 
 
 def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[FixedText], Vectors, Vectors]:
-    """The texts that both models encoded, and both models' vectors in a role: shape [n, d] each."""
+    """Return the texts that both models encoded, and both models' vectors in a role: shape [n, d] each."""
     names = {one.text for one in b.texts}
     some = [one for one in a.texts if one.text in names]
     both = []
@@ -127,7 +130,7 @@ def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[li
 
 
 class _ChangeSearch:
-    """Changes `x`, step by step, until it gives the vectors of `y`."""
+    """Changes model `x`, step by step, until it gives the vectors of model `y`."""
 
     def __init__(
         self,
@@ -150,7 +153,10 @@ class _ChangeSearch:
         self.other = TorchModel.of(y.model) if y.model is not None else None
 
     def find_changes(self, own: Vectors) -> tuple[list[ModelChange], Vectors]:
-        """The changes that bring x nearest to y, and the vectors of all texts under them (`own` without changes)."""
+        """Return the changes that bring x nearest to y, and the vectors of all texts under these changes.
+
+        `own` has the vectors of x without changes.
+        """
         if self.x.model is None or len(self.texts) == 0:
             return [], own
         if own.shape == self.target.shape and agreeing_rows(self.target, own, self.x.kind, by_cosine=True).all():
@@ -177,7 +183,10 @@ class _ChangeSearch:
     def _best_next_change(
         self, chosen: Sequence[ModelChange], rows: NDArray[np.intp]
     ) -> tuple[float, bool, ModelChange] | None:
-        """The change that brings these rows nearest to y, or the first with which all agree; None if none is left."""
+        """Return the first change with which all rows agree, or else the change that brings them nearest to y.
+
+        Return None if no change is left.
+        """
         best: tuple[float, bool, ModelChange] | None = None
         for change in self._candidate_changes():
             if change.cause in {one.cause for one in chosen}:
@@ -191,7 +200,7 @@ class _ChangeSearch:
         return best
 
     def _choose_tried_texts(self, own: Vectors) -> NDArray[np.intp]:
-        """The texts to try changes on: some short ones of many kinds, and long ones that moved, if any did."""
+        """Return the texts on which to try changes: short ones of many kinds, and long ones that differ, if any."""
         kinds = np.array([one.kind for one in self.texts])
         short = [i for kind in TRIED_KINDS for i in np.flatnonzero(kinds == kind)[:TEXTS_PER_KIND].tolist()]
         short = short or list(range(min(len(self.texts), TEXTS_PER_KIND * len(TRIED_KINDS))))
@@ -208,7 +217,7 @@ class _ChangeSearch:
         return np.array([*short, *(by_length[i] for i in spread)], np.intp)
 
     def _encode_changed(self, changes: Sequence[ModelChange], rows: NDArray[np.intp]) -> Vectors | None:
-        """The vectors of x under these changes; None if x cannot be changed in this way."""
+        """Return the vectors of x under these changes, or None if x cannot be changed in this way."""
         assert self.x.model is not None
         try:
             made = encode_changed(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
@@ -217,7 +226,7 @@ class _ChangeSearch:
             return None
 
     def _distance_to_target(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
-        """The distance of these rows from those of y (1 for unrelated models), and whether all agree."""
+        """Return the distance of these rows from those of y (1 for unrelated models), and whether all rows agree."""
         target = self.target[rows]
         if made.shape != target.shape:
             return 1.0, False
@@ -228,7 +237,7 @@ class _ChangeSearch:
         return float(apart.mean()), bool(agreeing_rows(target, made, "vector", by_cosine=True).all())
 
     def _candidate_changes(self) -> Iterator[ModelChange]:
-        """Possible changes of x, the likeliest first: from both models' settings, then common ones."""
+        """Yield possible changes of x, the likeliest first: from both models' settings, then common ones."""
         x, y = self.names
         own, theirs = (side.sample.settings.prompts.get("" if side.role else self.role) for side in (self.x, self.y))
         said = f" in the role {self.role}" if self.role else ""
@@ -298,9 +307,10 @@ class _ChangeSearch:
                 yield ModelChange("missing layer", said, within=partial(model.remove_layers, first, missing))
 
     def explain_by_weights(self, changes: Sequence[ModelChange]) -> ChangeCause | None:
-        """The cause if only the weights differ: y with the weights of x agrees with x under these changes.
+        """Return the cause if only the weights differ: y with the weights of x agrees with x under these changes.
 
-        It says whether the weights were rounded or are different. None if that cannot be tested, or they do not agree.
+        The cause says whether the weights were rounded or are different. Return None if that cannot be tested, or if
+        the models do not agree.
         """
         if self.torch is None or self.other is None or self.y.model is None:
             return None
@@ -335,7 +345,7 @@ class _ChangeSearch:
 
 
 def _weight_rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> str:
-    """The number of bits to which weights, shape [..., n], were rounded, in words; "" if they were not."""
+    """Return the number of bits to which weights, shape [..., n], were rounded, in words; "" if not rounded."""
     apart = np.abs(ours - theirs)
     upper_half = (np.ascontiguousarray(theirs).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     with np.errstate(over="ignore"):
@@ -352,7 +362,10 @@ def _weight_rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> 
 
 
 def _length_cause(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[ChangeCause]:
-    """How the lengths of agreeing vectors differ; if too few agree, of all vectors if one model's have one length."""
+    """Return how the lengths of the agreeing vectors differ; empty if they do not.
+
+    If too few vectors agree, compare the lengths of all vectors, provided that those of one model have the same length.
+    """
     if target.shape[1] == 1:
         return []
     stayed = ~left & made.any(axis=1) & target.any(axis=1)
@@ -373,7 +386,7 @@ def _length_cause(made: Vectors, target: Vectors, left: Bools, names: tuple[str,
 def _causes_shown_by_twins(
     texts: Sequence[FixedText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
 ) -> list[ChangeCause]:
-    """The causes that twins among the texts show for vectors that still differ (`left`, shape [n])."""
+    """Return the causes that twins among the texts show for vectors that still differ (`left`, shape [n])."""
     if x.shape[1] == 1:
         return []
     long = [_distinguished_twins(texts, side, "long") for side in (x, y)]
@@ -400,7 +413,7 @@ def _causes_shown_by_twins(
 def _prompt_shown_by_twins(
     texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]
 ) -> ChangeCause | None:
-    """The cause "prompt" if one model gives a text the vector that the other gives it with a prompt before it."""
+    """Return the cause "prompt" if one model's vector of a text is the other's vector of the text after a prompt."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
         for prompt in known_prompts():
             rows = [(row, other) for row, other, one in twin_rows(texts, "prompt") if one.shows == prompt]
@@ -412,7 +425,10 @@ def _prompt_shown_by_twins(
 
 
 def _distinguished_twins(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
-    """The differences (`shows`) of the twins of this kind that have two vectors, long ones in ascending length."""
+    """Return the twins of this kind whose two texts have different vectors.
+
+    For the kind "long", return what they show, otherwise their ids.
+    """
     pairs = twin_rows(texts, kind)
     first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
     alike = np.nan_to_num(cosine(first, second)) > 1 - SAME_VECTOR_DISTANCE
@@ -427,10 +443,10 @@ EXIT_CODES: dict[SameOutcome, ExitCode] = {"same": 0, "same for use": 0, "anothe
 
 @dataclass(frozen=True, slots=True)
 class TextFigure:
-    """How similar the two vectors of one text are: `figure` is their cosine, the lowest of all roles.
+    """The similarity of the two vectors of a text: `figure` is their cosine, the lowest of all roles.
 
-    For a reranker, `figure` is the difference of the pair's scores, as a share of the scores' spread. `moved`: the
-    difference is more than rounding.
+    For a reranker, `figure` is the difference of the pair's scores, as a share of the scores' spread. `moved` is true
+    if the difference is more than rounding.
     """
 
     id: str
@@ -442,15 +458,15 @@ class TextFigure:
 
 @dataclass(frozen=True)
 class SameReport:
-    """Whether A and B, named by their labels, are the same model in use, as `encheck same A B --json FILE` writes it.
+    """The comparison of A and B, named by their labels, as `encheck same A B --json FILE` writes it.
 
-    `outcome` is "same", "same for use" (only rounding, batches and precision differ), "another" or "cannot tell";
+    `outcome` is "same", "same for use" (only rounding, batches and precision differ), "another" or "cannot tell".
     `exit_code` is 0 for the first two, then 1 and 10. `causes` can be "prompt", "pooling", "truncation",
     "normalisation", "precision", "padding", "missing layer", "tokenizer", "template" and "dimension": undoing them
-    removes the difference. Empty if no known cause explains it. `reasons` describe each in a sentence. `full_names`
-    are those on the page. `kind` is "pair" for rerankers. `reindex` is a gate's answer for stored vectors, None for
-    rerankers. `moved` counts the texts that changed by more than rounding. `texts` has a figure for each text; empty if
-    dimensions differ.
+    removes the difference. `causes` is empty if no known cause explains the difference. `reasons` describe each cause
+    in a sentence. `full_names` are the names on the page. `kind` is "pair" for rerankers. `reindex` is a gate's answer
+    for stored vectors, None for rerankers. `moved` counts the texts that changed by more than rounding. `texts` has a
+    figure for each text; it is empty if dimensions differ.
     """
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
@@ -468,7 +484,10 @@ class SameReport:
 
 
 def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
-    """The texts for the comparison: the fixed 200 or, if a file of vectors lacks them, up to 200 texts of that file."""
+    """Return the texts for the comparison: the 200 fixed texts.
+
+    If a file of vectors lacks some of them, return the others or, if these are too few, up to 200 texts of that file.
+    """
     some: Sequence[FixedText] = fixed_texts()
     for model in (subject.model for subject in subjects):
         if isinstance(model, PartialEncoder):
@@ -482,7 +501,7 @@ def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> lis
 
 
 def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
-    """Whether these are the same model in use; both give vectors, or both score pairs."""
+    """Decide whether these are the same model in use. Either both give vectors, or both score pairs."""
     names = (a.full_name, b.full_name)
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
         said = "gives the same text a different vector each time: several models answer, or the output is random"
@@ -525,7 +544,7 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
 
 
 def _find_causes_in_all_roles(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[str]]:
-    """The causes over all roles, and what is known about roles that they do not explain."""
+    """Return the causes over all roles, and what is known about roles that these causes do not explain."""
     known: list[ChangeCause] = []
     reasons: list[str] = []
     done: list[tuple[object, object]] = []
@@ -552,7 +571,7 @@ def _find_causes_in_all_roles(a: ModelAnswers, b: ModelAnswers) -> tuple[list[Ch
 
 
 def _rounding_notes(a: ModelAnswers, b: ModelAnswers, figures: Sequence[TextFigure]) -> list[str]:
-    """How much the vectors of the same model in use differ, and possible reasons."""
+    """Return notes on how much the vectors of the same model in use differ, and on possible reasons."""
     said = []
     if figures and a.kind == "vector":
         lowest = np.floor((min(one.figure for one in figures) + 5e-7) * 1e5) / 1e5
@@ -568,7 +587,7 @@ def _rounding_notes(a: ModelAnswers, b: ModelAnswers, figures: Sequence[TextFigu
 
 
 def _text_figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
-    """The figures of all texts that both encoded; empty if dimensions differ."""
+    """Return the figures of all texts that both models encoded; empty if dimensions differ."""
     if a.sample.dimension != b.sample.dimension:
         return ()
     by_cosine = a.sample.similarity == b.sample.similarity == "cosine"
@@ -623,13 +642,13 @@ STEPS: dict[SameOutcome, str] = {
 
 
 def same_headline(found: SameReport) -> str:
-    """The answer in a sentence."""
+    """Return the answer in one sentence."""
     because = f" ({' and '.join(found.causes)})" if found.causes else ""
     return f"{HEADLINES[found.outcome]}{because}"
 
 
 def same_lines(found: SameReport) -> Iterator[str]:
-    """The terminal output."""
+    """Yield the lines of the terminal output."""
     yield f"{found.outcome}: {same_headline(found)}. A: {found.a}, B: {found.b}"
     yield from (f"  {reason}" for reason in found.reasons)
     if found.reindex:
@@ -640,7 +659,7 @@ def same_lines(found: SameReport) -> Iterator[str]:
 
 
 def _kind_rows(found: SameReport) -> list[tuple[str, ...]]:
-    """The table rows, one per kind of text, in the order of the texts."""
+    """Return the table rows, one per kind of text, in the order of the texts."""
     lines: list[tuple[str, ...]] = []
     for kind in dict.fromkeys(one.kind for one in found.texts):
         some = [one for one in found.texts if one.kind == kind]
@@ -652,7 +671,7 @@ def _kind_rows(found: SameReport) -> list[tuple[str, ...]]:
 
 
 def write_same_page(path: Path, found: SameReport) -> None:
-    """Write the page: the answer, the kinds of texts, the largest changes. UsageError if it cannot be written."""
+    """Write the page: the answer, the kinds of texts, the largest changes. Raise UsageError if it cannot be written."""
     sign = 1 if found.kind == "vector" else -1
     worst = sorted((one for one in found.texts if one.moved), key=lambda one: sign * one.figure)[:WORST]
     headline = same_headline(found)

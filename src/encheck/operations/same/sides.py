@@ -41,10 +41,10 @@ REMEDY = "Remedy: encheck same MODEL --save FILE.json, while the model is the on
 
 @dataclass(frozen=True, eq=False)
 class ModelAnswers:
-    """One model's vectors of the texts, by role, in `sample`; for a reranker, scores of shape [n, 1].
+    """A model's vectors of the texts, by role, in `sample`. A reranker has scores of shape [n, 1] instead.
 
-    `role` is the requested one, if any. `unstable`: a text encoded alone gets a different vector each time. `padded`:
-    its vector depends on the other texts in its batch. `model` is None for a saved file.
+    `role` is the requested role, if any. `unstable` is true if a text encoded alone gets a different vector each time.
+    `padded` is true if a text's vector depends on the other texts in its batch. `model` is None for a saved file.
     """
 
     label: str
@@ -61,7 +61,7 @@ class ModelAnswers:
 
 @dataclass(frozen=True, slots=True)
 class SavedOn:
-    """The day (UTC) and the encheck version with which a file was saved."""
+    """The day (UTC) and the encheck version on which a file was saved."""
 
     on: str
     by: str
@@ -77,10 +77,11 @@ class TextEdition:
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
-    """The model. `kind` is "pair" for a reranker: each text's score with its partner is kept instead of a vector.
+    """The model. `kind` is "pair" for a reranker, for which the file has each text's score with its partner, not its
+    vector.
 
-    `role` is the requested role, null for all; `dtype` is that of the weights, if known. `padded`: a vector depends on
-    the other texts in its batch.
+    `role` is the requested role, null for all roles. `dtype` is the precision of the weights, if known. `padded` is
+    true if a text's vector depends on the other texts in its batch.
     """
 
     label: str
@@ -102,10 +103,11 @@ class SavedSide:
 
 
 def agreeing_rows(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) -> Bools:
-    """Which rows are the same for use, shape [n]: vectors by the re-index rule, scores within 4.5% of their spread.
+    """Return which rows are the same for use; shape [n].
 
-    The spread is the standard deviation of `old`, which should hold all scores. 4.5% of a vector's length is how far it
-    moves at the cosine at which it no longer stays.
+    Vectors agree by the re-index rule, scores if they differ by at most 4.5% of their spread. The spread is the
+    standard deviation of `old`, which should have all scores. At the cosine where the re-index rule stops, a vector has
+    moved by 4.5% of its length.
     """
     if kind == "vector":
         return are_same_for_use(old, new, by_cosine=by_cosine)
@@ -114,12 +116,12 @@ def agreeing_rows(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = F
 
 
 def model_kind(model: Model) -> Kind:
-    """Whether the model gives vectors or scores pairs."""
+    """Return whether the model gives vectors or scores pairs."""
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
 def encode_side(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
-    """Call a model on the texts; EncoderError names a failing model. The model may refuse empty texts."""
+    """Call a model on the texts, of which it may refuse empty ones. Raise EncoderError if it fails."""
     model = subject.model
     try:
         if isinstance(model, FittedModel):
@@ -151,7 +153,7 @@ def encode_side(subject: Subject, some: Sequence[FixedText], *, role: Role | Non
 
 
 def _drop_refused_texts(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
-    """The texts without the empty ones that the model refuses, as some servers do."""
+    """Return the texts without the empty texts that the model refuses, as some servers do."""
     found = []
     for one in some:
         if one.kind == EMPTY:
@@ -164,7 +166,7 @@ def _drop_refused_texts(model: Model, some: Sequence[FixedText], role: str) -> l
 
 
 def _distinct_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:
-    """The roles in which a text gets a different vector than without a role."""
+    """Return the roles in which a text gets a different vector than without a role."""
     if not isinstance(model, Encoder):
         return []
     if settings.prompts:
@@ -182,8 +184,10 @@ def _distinct_roles(model: Model, settings: EncodingSettings, every: Sequence[st
 
 
 def _test_batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tuple[bool, bool, bool]:
-    """Whether a vector depends on the batch, whether it changes each time, and whether texts have to be encoded one at
-    a time to get the vectors that they have alone.
+    """Return whether a vector depends on the batch, whether it changes each time, and whether texts need batches of
+    one.
+
+    Texts need batches of one if they otherwise do not get the vectors that they have alone.
     """
     if isinstance(model, PartialEncoder):
         return False, False, False
@@ -205,7 +209,10 @@ def _test_batching(model: Model, every: Sequence[str], role: str, kind: Kind) ->
 
 
 def save_side(path: Path, side: ModelAnswers) -> None:
-    """Write a side as JSON (`SavedSide`); UsageError if the file cannot be written or the side has nothing to save."""
+    """Write the answers of a model as JSON (`SavedSide`).
+
+    Raise UsageError if the file cannot be written or there is nothing to save.
+    """
     if side.unstable:
         raise EncheckError(
             f"{side.label} gives the same text a different vector each time: several models answer, or the output is "
@@ -223,7 +230,7 @@ def save_side(path: Path, side: ModelAnswers) -> None:
 
 
 def read_side(path: Path) -> ModelAnswers:
-    """The side in a saved file; UsageError if it is missing, damaged, newer, or for other texts."""
+    """Return the answers in a saved file. Raise UsageError if it is missing, damaged, newer, or for other texts."""
     try:
         found = read_json(path, most=MOST_BYTES)
     except FileNotFoundError as error:

@@ -112,7 +112,10 @@ def _settings(
 
 
 def _parse_baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
-    """The old model and its threshold; UsageError if one is missing, or for the folder of a baseline or run."""
+    """Return the old model and its threshold.
+
+    Raise UsageError if one of them is missing, or if a folder of a baseline or run is given.
+    """
     from encheck.gating.baseline import SUMMARY
     from encheck.reporting.results import RESULTS
 

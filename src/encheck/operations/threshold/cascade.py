@@ -1,12 +1,12 @@
 """A verifier behind a model: it scores the pairs that pass the model's threshold, and both have to accept.
 
-Thresholds that are tested on the pairs on which they were chosen look too good. So the clusters are halved by the
-hashes of their names: both thresholds are chosen on one half and judged on the other.
+Thresholds look too good on the pairs on which they were chosen. So the clusters are halved by the hashes of their
+names: both thresholds are chosen on one half and judged on the other.
 
-On the first half, several thresholds of the model are tried. For each, the verifier gets the lowest threshold that
-keeps the budget by the rule of `statistics/false_accepts.py`. Of the pairs of thresholds whose recall (without
-positives: hits) is within a point of the best, the one with the strictest threshold of the model wins, since the last
-positives cost the most verifier calls.
+On the first half, several thresholds of the model are tried. For each of them, the verifier gets the lowest threshold
+that keeps the budget by the rule of `statistics/false_accepts.py`. Among the pairs of thresholds whose recall (without
+positives: hits) is within a point of the best, the pair with the model's strictest threshold is chosen, because the
+last positives cost the most verifier calls.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ KIND_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ProbePair:
-    """Two texts of the probes; `kind` is the relation of the second to the first."""
+    """Two texts of the probes. `kind` is the relation of the second text to the first."""
 
     kind: str
     first: str
@@ -58,7 +58,7 @@ class ProbePair:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How many probes of one kind a threshold accepts; it should accept them if the meaning is `kept`."""
+    """The number of probes of one kind that a threshold accepts. It should accept them if the meaning is `kept`."""
 
     kind: str
     name: str
@@ -69,7 +69,7 @@ class Behaviour:
 
 
 def probe_pairs(seed: int = 0) -> list[ProbePair]:
-    """Pairs from the fixed part of the embedded probes, by kind, and random pairs without a shared content word."""
+    """Return pairs of the fixed embedded probes, by kind, and random pairs without a shared content word."""
     data = load("probes", quick=True)
     found = dict.fromkeys(
         ProbePair(variant.relation, group.source, variant.text, group.cluster)
@@ -82,7 +82,7 @@ def probe_pairs(seed: int = 0) -> list[ProbePair]:
 
 
 def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:
-    """The accepted share of each kind: kinds that change the meaning first, and the most accepted first."""
+    """Return the accepted share of each kind: first the kinds that change the meaning, in descending order."""
     resampler = Resampler([one.cluster for one in found], seed=seed)
     kinds = np.array([one.kind for one in found])
     some = []
@@ -106,9 +106,10 @@ AS_GOOD = 0.01  # difference in recall that does not matter
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Two thresholds: a pair is accepted if the model's score reaches `first` and the verifier's `second`.
+    """Two thresholds: a pair is accepted if the model's score reaches `first` and the verifier's score reaches
+    `second`.
 
-    `below` is under all thresholds of the verifier.
+    `below` is lower than all thresholds of the verifier.
     """
 
     first: float
@@ -116,7 +117,9 @@ class Thresholds:
     below: float
 
     def join_scores(self, model: Floats, verifier: Floats) -> Floats:
-        """One score for both, to compare with `second`: the verifier's if the model accepts; shape [n] each."""
+        """Return one score per pair to compare with `second`: the verifier's score if the model accepts the pair; shape
+        [n].
+        """
         return np.where(model >= self.first, verifier, self.below)
 
 
@@ -124,10 +127,11 @@ class Thresholds:
 class Cascade:
     """The results of a model with a verifier, on the half of the pairs that was not used to choose thresholds.
 
-    `thresholds` were chosen on `chosen_on` negatives and judged on `judged_on`. `calls` is the share of pairs that the
-    verifier has to score. The rate of false accepts is `upper` or less with 95% confidence. `outcome` is "kept" if that
-    is within the budget and the cascade accepts 30 pairs or half of the positives; "broken" if even the verifier's
-    strictest threshold that does is certainly above the budget. `behaviours` show what gets through.
+    `thresholds` were chosen on `chosen_on` negatives and judged on `judged_on` negatives. `calls` is the share of pairs
+    that the verifier has to score. The rate of false accepts is `upper` or less with 95% confidence. `outcome` is
+    "kept" if `upper` is within the budget and the cascade accepts 30 pairs or half of the positives. It is "broken" if
+    even the strictest threshold of the verifier that accepts so many is certainly above the budget. `behaviours` show
+    what gets through.
     """
 
     verifier: str
@@ -142,7 +146,10 @@ class Cascade:
 
 
 def split_clusters(pairs: Pairs) -> tuple[Codes, Codes]:
-    """The pairs on which thresholds are chosen, and those on which they are judged; DataError without negatives."""
+    """Return the pairs on which thresholds are chosen, and the pairs on which they are judged.
+
+    Raise DataError if there are no negatives.
+    """
     fold = assign_folds(pairs.clusters, folds=2)
     chosen, judged = (np.flatnonzero(fold == k) for k in (0, 1))
     if any(not (pairs.labels[part] == NEGATIVE).any() for part in (chosen, judged)):
@@ -210,7 +217,9 @@ def evaluate_cascade(
 
 
 def _candidate_thresholds(population: Population, model: Floats, budget: float) -> list[float]:
-    """Thresholds of the model, ascending: those for `RECALLS` (without positives: hits), and that for the budget."""
+    """Return thresholds of the model, ascending: those for `RECALLS` (without positives: hits), and that for the
+    budget.
+    """
     items, step = population.items("recall" if population.has("recall") else "hits"), threshold_step(model)
     ends = {
         highest_threshold_reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")

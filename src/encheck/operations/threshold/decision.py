@@ -64,8 +64,8 @@ class ThresholdRequest:
     """The request to `encheck threshold`.
 
     `models` are the new model, then the old one if `old_threshold` is not None, then the verifier if `verifies`. At
-    most `sample` clusters of the data are used, None uses all. `budget` None asks for no promise. `positives` is the
-    share of pairs that are positive in production.
+    most `sample` clusters of the data are used; None means all. If `budget` is None, no promise is requested.
+    `positives` is the share of pairs that are positive in production.
     """
 
     models: tuple[str, ...]
@@ -82,7 +82,7 @@ class ThresholdRequest:
     verifies: bool = False
 
     def __post_init__(self) -> None:
-        """UsageError for a number that is NaN or out of range."""
+        """Raise UsageError if a number is NaN or out of range."""
         for name, share in (("max-false-accepts", self.budget), ("positives", self.positives)):
             if share is not None and not 0 < share < 1:
                 raise UsageError(f"--{name} is {share:g}, but should be a share between 0 and 1: 0.01 is 1%")
@@ -92,7 +92,7 @@ class ThresholdRequest:
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """The numbers of pairs by label, and of their clusters; `repeated` counts repeats of a pair with the same label."""
+    """The numbers of pairs by label, and of their clusters. `repeated` counts repeats of a pair with the same label."""
 
     name: str
     pairs: int
@@ -109,9 +109,9 @@ class PairCounts:
 
 @dataclass(frozen=True, slots=True)
 class RivalRates:
-    """The false accepts of a scorer that needs no understanding, at the model's recall (or hits).
+    """The false accepts of a scorer that understands nothing, at the model's recall (or hits).
 
-    `kept` has the rates of its own lowest threshold within the budget, None without one.
+    `kept` has the rates of the scorer's own lowest threshold within the budget, None if it has none.
     """
 
     name: str
@@ -122,7 +122,7 @@ class RivalRates:
 
 @dataclass(frozen=True, slots=True)
 class SliceRates:
-    """The rates of the pairs with one value of a further column, at the threshold `at`."""
+    """The rates of the pairs that have one value of a further column, at the threshold `at`."""
 
     name: str
     clusters: int
@@ -141,16 +141,17 @@ class NegativePair:
 
 @dataclass(frozen=True)
 class ThresholdReport:
-    """The result of `encheck threshold`, as in threshold.json. Shares are from 0 to 1; None if the data cannot say.
+    """The result of `encheck threshold`, as in threshold.json. Shares are from 0 to 1, or None if the data cannot show
+    them.
 
-    `outcome` is the outcome of the promise; without a promise, "undecided" if the old threshold could not be matched.
-    `exit_code` is 0 for yes, 1 if the promise cannot be kept, 10 if undecided. With a `cascade` (a verifier behind the
-    model) the outcome is that of both together. `full_name` includes the model's own name.
+    `outcome` is the outcome of the promise; without a promise, it is "undecided" if the old threshold could not be
+    matched. `exit_code` is 0 for yes, 1 if the promise cannot be kept, 10 if undecided. With a `cascade` (a verifier
+    behind the model) the outcome is that of both together. `full_name` includes the model's own name.
 
-    Slices, rivals and behaviours are shown at the threshold `at`; `why` says which one that is. Rates have 95%
+    Slices, rivals and behaviours are shown at the threshold `at`; `why` says which threshold that is. Rates have 95%
     intervals over clusters; a promise has its own bound. `examples` are negatives that this threshold accepts. If no
     threshold keeps the budget, `in_the_way` has the highest-scoring negatives. `auc` is the probability that a positive
-    scores above a negative, None without both. `unsaid` lists unanswered questions with reasons.
+    scores above a negative; it is None unless the data have both. `unsaid` lists unanswered questions with reasons.
     """
 
     schema_version: Literal[1] = field(default=1, kw_only=True)
@@ -182,13 +183,13 @@ class ThresholdReport:
 
     @property
     def chosen(self) -> MatchedThreshold | None:
-        """The requested match."""
+        """The match that was requested."""
         return next((one for one in self.matches if one.way == self.asked.way), None)
 
 
 @dataclass(frozen=True)
 class _ModelScores:
-    """One model's scores of the pairs, and of the probes if it can score them."""
+    """The scores of one model for the pairs, and for the probes if it can score them."""
 
     subject: Subject
     scores: Floats
@@ -198,7 +199,10 @@ class _ModelScores:
 def choose_threshold(
     asked: ThresholdRequest, settings: Settings, *, progress: Progress | None = None
 ) -> ThresholdReport:
-    """Answer the request with the configured models; UsageError, DataError or EncoderError if that is impossible."""
+    """Answer the request with the configured models.
+
+    Raise UsageError, DataError or EncoderError if that is impossible.
+    """
     pairs = load_pairs(asked.data[0], sample=asked.sample, seed=asked.seed, skip_bad_rows=asked.skip_bad_rows)
     store = open_store(settings)
     subjects: list[Subject] = []
@@ -213,7 +217,10 @@ def choose_threshold(
 
 
 def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
-    """The pairs whose texts have vectors of all models; EncoderError if some lack one and `skip` is not set."""
+    """Return the pairs for whose texts all models have vectors.
+
+    Raise EncoderError if a pair lacks a vector and `skip` is not set.
+    """
     texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
     lacking: set[str] = set()
     for subject in subjects:
@@ -291,7 +298,7 @@ def _make_report(
 def _score_model(
     subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress
 ) -> _ModelScores:
-    """A model's scores; stored vectors cover the pairs alone, not the probes."""
+    """Return a model's scores. Stored vectors cover only the pairs, not the probes."""
     service = EncoderService(subject, store, progress=progress)
     if isinstance(subject.model, StoredVectors):
         return _ModelScores(subject, service.similarities(pairs.first, pairs.second), None)
@@ -302,7 +309,7 @@ def _score_model(
 def _evaluate_verifier(
     asked: ThresholdRequest, pairs: Pairs, new: _ModelScores, found: list[ProbePair], verifier: EncoderService
 ) -> Cascade:
-    """The results of the new model with the verifier behind it, and what gets through both."""
+    """Return the results of the new model with the verifier behind it, and the pairs that get through both."""
     assert asked.budget is not None
 
     def verify(items: NDArray[np.intp]) -> Floats:
@@ -338,7 +345,7 @@ def _make_promise(
 def _choose_shown_threshold(
     asked: ThresholdRequest, made: ThresholdPromise | None, matches: Sequence[MatchedThreshold], strictest: float | None
 ) -> tuple[float, str]:
-    """The threshold at which slices, rivals and behaviours are shown, and its description."""
+    """Return the threshold at which slices, rivals and behaviours are shown, and its description."""
     if made and made.threshold is not None:
         return made.threshold, f"keeping {100 * made.budget:g}%"
     match = next((one for one in matches if one.way == asked.way and one.threshold), None)
@@ -368,7 +375,7 @@ def _threshold_grid(scores: Floats) -> list[float]:
 
 
 def _surface_rates(asked: ThresholdRequest, population: Population, scores: Floats, at: float) -> Iterator[RivalRates]:
-    """The rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
+    """Yield the rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
     way: RateName = "recall" if population.has("recall") else "hits"
     for name, theirs in rival_scores(population.pairs).items():
         step, false = threshold_step(theirs), None
@@ -384,7 +391,7 @@ def _surface_rates(asked: ThresholdRequest, population: Population, scores: Floa
 def _slice_rates(
     asked: ThresholdRequest, population: Population, scores: Floats, at: float
 ) -> tuple[tuple[SliceRates, ...], list[str]]:
-    """The values of further columns with enough clusters of negatives, and notes on the others."""
+    """Return the rates of the values of further columns, and notes on values with too few clusters of negatives."""
     pairs, found, few = population.pairs, list[SliceRates](), 0
     unfit = list[str]()
     for column, values in pairs.slices.items():
@@ -436,7 +443,7 @@ def _unanswered_questions(
 
 
 def _auc_figure(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
-    """The AUC of the scores, with its interval over clusters."""
+    """Return the AUC of the scores, with its interval over clusters."""
     labelled = np.flatnonzero(pairs.labels != UNKNOWN)
     is_positive = pairs.labels[labelled] == POSITIVE
     if is_positive.all() or not is_positive.any():
@@ -447,7 +454,7 @@ def _auc_figure(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
 
 
 def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[NegativePair, ...]:
-    """The accepted negatives with the highest scores, one per cluster."""
+    """Return the accepted negatives with the highest scores, one per cluster."""
     items = pairs.of(NEGATIVE)
     items = items[np.argsort(-scores[items], kind="stable")]
     first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])

@@ -1,4 +1,4 @@
-"""The pairs that a threshold is chosen on, the rates of thresholds, and the threshold that matches an old model's.
+"""The pairs on which a threshold is chosen, the rates of thresholds, and the threshold that matches an old model's.
 
 All rates share one bootstrap over clusters. In each replicate both models have the same pairs, and the new threshold is
 chosen again. So the intervals of a matched threshold, and of its rates, include the noise of the choice.
@@ -42,9 +42,9 @@ RIVALS = {"jaccard": "word overlap", "tf-idf": "tf-idf"}
 class Pairs:
     """Pairs in order: `first` and `second` [n], `labels` [n] (1, 0, or -1 without a label), `clusters` [n].
 
-    `slices` has columns of further values, "" if a pair has none. `hard` says how the negatives were made, if they were
-    made to be hard. `skipped` are rows that were left out. `by_texts`: the data name no clusters, so pairs that share
-    texts are a cluster.
+    `slices` has the values of further columns, "" if a pair has none. `hard` says how the negatives were made, if they
+    were made to be hard. `skipped` are rows that were left out. `by_texts` is true if the data name no clusters; then
+    pairs that share texts form a cluster.
     """
 
     name: str
@@ -69,15 +69,18 @@ class Pairs:
         return list(zip(self.first, self.second, strict=True))
 
     def of(self, label: int) -> Codes:
-        """The positions of the pairs with this label; shape [m]."""
+        """Return the positions of the pairs with this label; shape [m]."""
         return np.flatnonzero(self.labels == label)
 
     def clusters_of(self, label: int) -> int:
-        """The number of clusters that have a pair with this label."""
+        """Return the number of clusters that have a pair with this label."""
         return len(np.unique(self.codes[self.of(label)]))
 
     def distinct(self, label: int) -> Codes:
-        """The positions of the distinct pairs with this label; a repeat counts in its first cluster by name; [m]."""
+        """Return the positions of the distinct pairs with this label; shape [m].
+
+        A repeated pair counts in the first of its clusters by name.
+        """
         items, texts = self.of(label), self.texts
         ordered = sorted(items.tolist(), key=self.codes.__getitem__)
         first: dict[frozenset[str], int] = {}
@@ -86,10 +89,10 @@ class Pairs:
         return np.array(sorted(first.values()), np.intp)
 
     def depends_on(self, items: Codes) -> Codes:
-        """The number of these distinct pairs that each one depends on, itself included; shape [m].
+        """Return, for each of these distinct pairs, on how many of them it depends, itself included; shape [m].
 
-        Pairs depend on each other if they share a text, or the same words in another order; with named clusters, if
-        they share a cluster.
+        Pairs depend on each other if they share a text, or the same words in another order. With named clusters, they
+        depend on each other if they share a cluster.
         """
         if not self.by_texts:
             codes = self.codes[items]
@@ -105,7 +108,7 @@ class Pairs:
         return found
 
     def select(self, kept: Sequence[int]) -> Pairs:
-        """The pairs at these positions."""
+        """Return only the pairs at these positions."""
         first, second, clusters = (tuple(c[i] for i in kept) for c in (self.first, self.second, self.clusters))
         slices = {name: tuple(values[i] for i in kept) for name, values in self.slices.items()}
         return replace(
@@ -114,9 +117,9 @@ class Pairs:
 
 
 def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Pairs:
-    """The pairs of `--data`. In `pairs:FILE`, labels may be missing, and further columns are slices.
+    """Return the pairs of `--data`. In `pairs:FILE`, labels may be missing, and further columns become slices.
 
-    For other data, the measured part. DataError if they have no pairs of sentences.
+    For other data, return the part that is measured. Raise DataError if these have no pairs of sentences.
     """
     own = _pairs_path(spec)
     found = _load_own_pairs(spec, own, BadRows(skip=skip_bad_rows)) if own else _load_data_set_pairs(spec, sample, seed)
@@ -130,7 +133,7 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
 
 
 def _pairs_path(spec: str) -> str:
-    """The path of pairs that a specification names, with or without its kind; "" for other data."""
+    """Return the path of pairs in a specification, with or without its kind; "" for other data."""
     if spec.startswith(OWN_PAIRS):
         return spec.removeprefix(OWN_PAIRS)
     path = expand_home(spec)
@@ -157,7 +160,7 @@ def _load_own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
 
 
 def _cluster_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
-    """The cluster of each row. Clusters by shared texts keep rows with and without a label apart."""
+    """Return the cluster of each row. Clusters by shared texts keep labelled and unlabelled rows apart."""
     found = [""] * len(rows)
     for is_labelled in (True, False):
         places = [i for i, row in enumerate(rows) if (row.label is not None) is is_labelled]
@@ -181,7 +184,7 @@ def _load_data_set_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
 
 
 def rival_scores(pairs: Pairs) -> dict[str, Floats]:
-    """The scores of word overlap, and of tf-idf fitted on these texts, by the scorer's name."""
+    """Return the scores of word overlap, and of tf-idf fitted on these texts, by the scorer's name."""
     counted = Frequencies.of((*pairs.first, *pairs.second))
     both = (pairs.first, pairs.second)
     return {name: WEIGHTED[name](*both, counted) if name in WEIGHTED else SURFACE[name](*both) for name in RIVALS}
@@ -193,7 +196,10 @@ RATES: tuple[RateName, ...] = ("hits", "false_accepts", "recall")
 
 @dataclass(frozen=True, slots=True)
 class ThresholdRates:
-    """The rates of one threshold; `accepted` counts the accepted pairs among those for hits. None: no such data."""
+    """The rates of one threshold; a rate is None if the data lack its pairs.
+
+    `accepted` counts the accepted pairs among those on which hits are counted.
+    """
 
     threshold: float
     accepted: int
@@ -205,7 +211,7 @@ class ThresholdRates:
 
 @dataclass(frozen=True, slots=True)
 class WeightedItems:
-    """Items that make up `share` of a base; shape [m]."""
+    """Items that together have the weight `share` in a rate; shape [m]."""
 
     items: Codes
     share: float = 1.0
@@ -216,11 +222,12 @@ def _weighted_items(items: Codes, share: float = 1.0) -> tuple[WeightedItems, ..
 
 
 class Population:
-    """Pairs as a sample of production.
+    """The pairs as a sample of production.
 
-    False accepts and recall are accepted shares of the distinct pairs with label 0 and label 1. Hits are the accepted
-    share of the unlabelled pairs, since these were not selected, or without such pairs, of all pairs. With `positives`,
-    the share of pairs that are positive in production, hits are recall and false accepts weighted by it.
+    False accepts and recall are the accepted shares of the distinct pairs with label 0 and label 1. Hits are the
+    accepted share of the unlabelled pairs, because these were not selected, or of all pairs if there are no unlabelled
+    ones. With `positives`, the share of pairs that are positive in production, hits are recall and false accepts
+    weighted by it.
     """
 
     def __init__(self, pairs: Pairs, *, positives: float | None = None, seed: int = 0) -> None:
@@ -254,19 +261,19 @@ class Population:
         return bootstrap_weights(self.clusters, self.seed)
 
     def parts(self, base: RateName) -> tuple[WeightedItems, ...]:
-        """The items that a rate is counted on; none if the data lack the label."""
+        """Return the items on which a rate is counted; none if the data lack the label."""
         return self._parts[base]
 
     def items(self, base: RateName) -> Codes:
-        """The items that a rate is counted on, as one array."""
+        """Return the items on which a rate is counted, as one array."""
         return np.concatenate([part.items for part in self._parts[base]])
 
     def has(self, base: RateName) -> bool:
-        """Whether the data have items for this rate."""
+        """Return whether the data have items for this rate."""
         return bool(self._parts[base])
 
     def negatives(self, scores: Floats) -> Negatives:
-        """The negatives for a promise; DataError if no pair has label 0."""
+        """Return the negatives for a promise. Raise DataError if no pair has label 0."""
         if not self.has("false_accepts"):
             raise DataError(
                 f"{self.pairs.name}: no pair has label 0. A false accept is a pair with label 0 that is accepted. "
@@ -276,12 +283,12 @@ class Population:
         return Negatives(scores[items], self.pairs.depends_on(items))
 
     def strictest(self, scores: Floats, *, step: float) -> float | None:
-        """The highest useful threshold (`strictest_useful_threshold`) for the pairs that hits are counted on."""
+        """Return the highest useful threshold (`strictest_useful_threshold`) for the pairs that hits are counted on."""
         positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
         return strictest_useful_threshold(scores[self.items("hits")], scores[positives], step=step)
 
     def rates_at(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
-        """The rates of each of these thresholds."""
+        """Return the rates of each of these thresholds."""
         cuts = np.asarray(thresholds, float)
         both = {base: self._shares(base, scores, cuts) for base in RATES if self.has(base)}
         rates = {base: self._rate_figures(base, *both[base]) for base in both}
@@ -297,7 +304,7 @@ class Population:
         ]  # fmt: skip
 
     def _shares(self, base: RateName, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
-        """The share that each threshold accepts: in the sample, shape [k], and by replicate, [replicates, k]."""
+        """Return the share that each threshold accepts in the sample, shape [k], and by replicate, [replicates, k]."""
         value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
         for part in self.parts(base):
             codes = self.pairs.codes[part.items]
@@ -324,7 +331,9 @@ class Population:
     def _precision_figures(
         self, both: Mapping[RateName, tuple[Floats, Floats]], rates: Mapping[RateName, list[Figure]]
     ) -> list[Figure | None]:
-        """Precision by Bayes' rule; with few accepted negatives, its interval is as wide as that of false accepts."""
+        """Return precision by Bayes' rule. With few accepted negatives, its interval is as wide as that of false
+        accepts.
+        """
         assert self.positives is not None
         value, drawn = (
             precision(both["recall"][i], both["false_accepts"][i], self.positives) for i in (0, 1)
@@ -344,7 +353,9 @@ class Population:
 
 
 def precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats:
-    """The share of accepted pairs that are positive, by Bayes' rule; `positives` is that share among all pairs.
+    """Return the share of accepted pairs that are positive, by Bayes' rule.
+
+    `positives` is the share of positives among all pairs.
 
     >>> precision(np.array([0.8]), np.array([0.01]), 0.05).round(3).tolist()
     [0.808]
@@ -363,7 +374,7 @@ COUNTED_NAMES = {"hits": "pairs", "false_accepts": "negatives", "recall": "posit
 
 @dataclass(frozen=True, slots=True)
 class RateChanges:
-    """The change of each rate, new minus old; None for the matched rate, and for rates that the data lack."""
+    """The change of each rate, new minus old; None for the matched rate and for rates whose pairs the data lack."""
 
     hits: Figure | None = None
     false_accepts: Figure | None = None
@@ -372,7 +383,8 @@ class RateChanges:
 
 @dataclass(frozen=True, slots=True)
 class MatchedThreshold:
-    """The new model's threshold with the same rate (`way`); the old model `accepted` so many of the counted pairs.
+    """The new model's threshold with the same rate (`way`). `accepted` is the number of counted pairs the old model
+    accepts.
 
     `point` has the rates of the threshold; their intervals include the noise of the choice. `refused` is the reason why
     there is no threshold, or "".
@@ -389,10 +401,11 @@ class MatchedThreshold:
 def match_threshold(
     population: Population, old: Floats, old_threshold: float, new: Floats, way: RateName, *, least: int = MIN_ACCEPTED
 ) -> MatchedThreshold:
-    """The threshold of `new` at which the rate `way` equals that of `old` at its threshold.
+    """Return the threshold of `new` at which the rate `way` equals that of `old` at its threshold.
 
-    It lies halfway between two scores: exactly at a score, the pairs between the two would be lost or won by chance.
-    Refused if the old threshold accepts fewer than `least` of the counted pairs, or if the data lack the label.
+    The threshold lies halfway between two scores, because exactly at a score, pairs with nearly that score would be
+    lost or won by chance. The match is refused if the old threshold accepts fewer than `least` of the counted pairs, or
+    if the data lack the label.
     """
     if not population.has(way):
         return MatchedThreshold(way, 0, refused=f"no pair is labelled as {COUNTED_NAMES[way][:-1]}")
@@ -438,7 +451,7 @@ class _PairedScores:
         return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
 
     def match_in_replicates(self, weights: NDArray[np.float32]) -> Floats:
-        """The new threshold, its rates (as `names`) and changes (as `bases`) in each replicate; shape [r, k]."""
+        """Return the new threshold, its rates (as `names`) and changes (as `bases`) in each replicate; shape [r, k]."""
         # Halfway from the last accepted score to the first one that is not; shape [r].
         items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
         target = drawn @ (self.old[items] >= self.old_threshold)
@@ -456,7 +469,10 @@ class _PairedScores:
         return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
 
     def _shares(self, base: RateName, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
-        """The shares that the new model accepts at each replicate's threshold, and the old one at its own; [r]."""
+        """Return the shares that the new model accepts at each replicate's threshold; shape [r].
+
+        Also return the shares that the old model accepts at its own threshold; shape [r].
+        """
         items, drawn = self.population.items(base), self._item_weights(base, weights)
         order = np.argsort(-self.new[items], kind="stable")
         counts = np.searchsorted(-self.new[items][order], -thresholds, side="right")
@@ -464,7 +480,7 @@ class _PairedScores:
         return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_threshold)[items]
 
     def _item_weights(self, base: RateName, weights: NDArray[np.float32]) -> Floats:
-        """The weight of each item in each replicate, summing to 1 (NaN if none is drawn); shape [r, m]."""
+        """Return the weight of each item in each replicate, summing to 1 (NaN if none is drawn); shape [r, m]."""
         parts = self.population.parts(base)
         return np.concatenate([_item_weights(self.population.pairs.codes, part, weights) for part in parts], axis=1)
 

@@ -1,4 +1,4 @@
-"""What `encheck threshold` shows: its terminal, and threshold.html and threshold.json."""
+"""The output of `encheck threshold`: the terminal, threshold.html and threshold.json."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
 def percent(share: float) -> str:
-    """A share in percent, with one decimal below 10%.
+    """Return a share in percent, with one decimal below 10%.
 
     >>> percent(0.31), percent(0.047), percent(0.0)
     ('31%', '4.7%', '0%')
@@ -37,7 +37,7 @@ def percent(share: float) -> str:
 
 
 def rate_text(found: Figure | None) -> str:
-    """A rate with its interval; a dash for None.
+    """Return a rate with its interval, or a dash for None.
 
     >>> rate_text(Figure(0.047, 0.031, 0.069))
     '4.7% [3.1, 6.9]'
@@ -49,7 +49,7 @@ def rate_text(found: Figure | None) -> str:
 
 
 def threshold_text(threshold: float) -> str:
-    """A threshold in the form in which it is typed.
+    """Return a threshold in the form in which a user types it.
 
     >>> threshold_text(0.82), threshold_text(0.7124)
     ('0.82', '0.7124')
@@ -58,7 +58,7 @@ def threshold_text(threshold: float) -> str:
 
 
 def threshold_lines(found: ThresholdReport) -> Iterator[str]:
-    """The whole answer: the number first."""
+    """Yield the lines of the whole answer, the number first."""
     yield from answer_lines(found)
     yield ""
     yield data_line(found.data)
@@ -66,7 +66,7 @@ def threshold_lines(found: ThresholdReport) -> Iterator[str]:
 
 
 def data_line(data: PairCounts) -> str:
-    """How many pairs there are, and of what kind."""
+    """Return how many pairs of each kind there are."""
     parts = [f"{data.positives:,} positive" if data.positives else "", f"{data.negatives:,} negative"
              f" ({data.negative_clusters:,} clusters)" if data.negatives else "",
              f"{data.unlabelled:,} without a label" if data.unlabelled else ""]  # fmt: skip
@@ -74,7 +74,7 @@ def data_line(data: PairCounts) -> str:
 
 
 def answer_lines(found: ThresholdReport) -> Iterator[str]:
-    """The requested threshold with its rates and what gets through, then the other requested thresholds."""
+    """Yield the requested threshold with its rates and what gets through, then the other requested thresholds."""
     if found.cascade:
         yield from cascade_lines(found.cascade, found.promise)
     if found.promise:
@@ -102,7 +102,10 @@ def answer_lines(found: ThresholdReport) -> Iterator[str]:
 
 
 def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
-    """A threshold of the new model that matches the old one; the requested match also has its other rates."""
+    """Return the line for a threshold of the new model that matches the old one.
+
+    The requested match also has its other rates.
+    """
     what = f"the same {RATE_NAMES[match.way]} as {found.baseline}"
     if match.threshold is None or match.point is None:
         return f"cannot tell: no threshold of {found.model} for {what}, {match.refused}"
@@ -117,7 +120,7 @@ def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
 
 
 def points_text(change: Figure) -> str:
-    """A difference of two rates.
+    """Return a difference of two rates.
 
     >>> points_text(Figure(-0.012, -0.03, 0.001))
     '-1.2 points [-3.0, +0.1]'
@@ -126,13 +129,16 @@ def points_text(change: Figure) -> str:
 
 
 def rates_text(point: ThresholdRates, *, but: str = "") -> str:
-    """The rates of a threshold in words."""
+    """Return the rates of a threshold in words."""
     parts = [(base, getattr(point, base)) for base in ("hits", "false_accepts", "recall", "precision") if base != but]
     return ", ".join(f"{name.replace('_', ' ')} {rate_text(value)}" for name, value in parts if value is not None)
 
 
 def promise_lines(found: ThresholdReport) -> Iterator[str]:
-    """The threshold with its rates, or why there is none: the nearest one, missing pairs, or high-scoring negatives."""
+    """Yield the threshold with its rates, or the reason why there is none.
+
+    The reason is the nearest threshold, missing pairs, or negatives with high scores.
+    """
     made, kept, strictest = found.promise, found.kept, found.strictest
     assert made
     budget = f"{100 * made.budget:g}%"
@@ -170,7 +176,7 @@ def promise_lines(found: ThresholdReport) -> Iterator[str]:
 
 
 def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str]:
-    """The thresholds and rates with a verifier, whether they keep the budget, and what gets through both."""
+    """Yield the thresholds and rates with a verifier, whether they keep the budget, and what gets through both."""
     first = "none" if alone is None or alone.threshold is None else threshold_text(alone.threshold)
     ends = f"{threshold_text(both.thresholds.first)}, then {threshold_text(both.thresholds.second)} of {both.verifier}"
     calls = f"{1_000 * both.calls.value:,.0f} verifier calls per 1,000 pairs"
@@ -190,12 +196,12 @@ def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str
 
 
 def are_few_independent(made: ThresholdPromise) -> bool:
-    """Whether the certainly independent negatives alone are too few to show the budget."""
+    """Return whether the negatives that are certainly independent are too few to show the budget."""
     return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
 
 def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
-    """The share that gets through by kind: first the kinds that should not, then those that should."""
+    """Yield the share that gets through by kind: first the kinds that should not, then those that should."""
     for kept, name in zip((False, True), THROUGH, strict=True):
         said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
         if said:
@@ -203,17 +209,17 @@ def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str
 
 
 def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
-    """The cells of a row of the sweep."""
+    """Return the cells of a table row for one threshold of the sweep."""
     rates = (point.hits, point.false_accepts, point.recall, point.precision)
     return (threshold_text(point.threshold), f"{point.accepted:,}", *map(rate_text, rates))
 
 
 def note_lines(found: ThresholdReport) -> Iterator[str]:
-    """The conditions under which the figures hold, and unanswered questions."""
+    """Yield the conditions under which the figures hold, and the unanswered questions."""
     if found.data.unlabelled:
         yield f"hits are the accepted share of the {found.data.unlabelled:,} unlabelled pairs, taken as unselected"
     if found.data.negatives:
-        yield "false accepts are the share of negatives that is accepted, for negatives that are sampled like these"
+        yield "false accepts are the accepted share of the negatives, for negatives that are sampled like these"
     if found.data.repeated:
         yield f"repeated pairs with the same label count once: {found.data.repeated:,} repeats"
     if (made := found.promise) and made.outcome == "kept" and are_few_independent(made):
@@ -232,7 +238,10 @@ def note_lines(found: ThresholdReport) -> Iterator[str]:
 
 
 def sweep_chart(found: ThresholdReport) -> Chart:
-    """The share that every threshold accepts, with 95% bands; dotted lines mark the thresholds of the answers."""
+    """Return the chart of the share that each threshold accepts, with 95% bands.
+
+    Dotted lines mark the thresholds of the answers.
+    """
     marks = {found.at: found.why}
     if found.old:
         marks.setdefault(found.old.threshold, "the old value")
@@ -252,7 +261,10 @@ def sweep_chart(found: ThresholdReport) -> Chart:
 
 
 def trade_chart(found: ThresholdReport) -> Chart | None:
-    """Recall or hits by false accepts: the model with its band, surface scorers, and chance on the diagonal."""
+    """Return the chart of recall or hits by false accepts, or None without them.
+
+    It shows the model with its band, surface scorers, and chance on the diagonal.
+    """
     gain = "recall" if any(point.recall for point in found.sweep) else "hits"
     curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
     rows = {
@@ -279,7 +291,7 @@ def _banded_chart(
     *,
     rules: Sequence[tuple[float, str]],
 ) -> Chart:
-    """A chart with a line and its band for each name, from points (x, rate)."""
+    """Return a chart with a line and its band for each name, from points (x, rate)."""
     some = {name: points for name, points in rows.items() if points}
     strokes = []
     for k, (name, points) in enumerate(some.items()):
@@ -297,7 +309,7 @@ TONES = {"kept": "good", "broken": "bad", "undecided": "open"}
 
 
 def threshold_banner(found: ThresholdReport) -> VerdictBanner:
-    """The threshold with its rates, or why there is none, and the next step."""
+    """Return the banner: the threshold with its rates, or why there is none, and the next step."""
     said = [f"{text[:1].upper()}{text[1:]}." for text in answer_lines(found)]
     made, match = found.promise, found.chosen
     number, step = "", NextStep("")
@@ -336,7 +348,7 @@ def threshold_banner(found: ThresholdReport) -> VerdictBanner:
 
 
 def render_page(found: ThresholdReport) -> str:
-    """The page; every text in it is escaped by the template."""
+    """Return the HTML page. Its template escapes every text."""
     drawn = {
         "sweep": ("Share accepted at every threshold, with 95% bands over clusters. Dotted: thresholds of the answers.",
                   sweep_chart(found)),
@@ -359,7 +371,7 @@ def render_page(found: ThresholdReport) -> str:
 
 
 def refuse_report_folder(folder: Path) -> None:
-    """UsageError if a folder cannot be written to, or has files of these names that encheck did not write."""
+    """Raise UsageError if a folder cannot be written to, or has files of these names that encheck did not write."""
     refuse_unwritable_folder(str(folder))
     try:
         values = read_json(folder / RAW)
@@ -376,7 +388,7 @@ def refuse_report_folder(folder: Path) -> None:
 
 
 def write_threshold_page(found: ThresholdReport, folder: Path) -> Path:
-    """Write the page and the JSON into a folder; the path of the page. UsageError if the disk refuses."""
+    """Write the page and the JSON into a folder, and return the path of the page. Raise UsageError if that fails."""
     write_named(folder / RAW, as_json(found))
     write_named(folder / PAGE, render_page(found))
     return folder / PAGE
