@@ -84,7 +84,7 @@ def test_what_nothing_calibrates_is_compared_as_it_is(two):
 
 
 def test_a_run_against_itself_is_no_comparison(two):
-    with pytest.raises(UsageError, match="the runs hold 1 different models"):
+    with pytest.raises(UsageError, match=": 1 different models; a comparison takes 2 to"):
         compare([two[0], two[0]])
 
 

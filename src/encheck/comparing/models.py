@@ -73,7 +73,8 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
         ]
     found = _merge_runs(found)
     if not 2 <= len(found) <= MAX_MODELS:
-        raise UsageError(f"the runs hold {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
+        named = ", ".join(map(str, folders))
+        raise UsageError(f"{named}: {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
     names = distinct_names([(run, label) for run, label, _, _ in found])
     models = [compared_model(name, label, run, items, folder=folder)
               for name, (folder, label, run, items) in zip(names, found, strict=True)]  # fmt: skip

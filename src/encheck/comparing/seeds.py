@@ -74,7 +74,7 @@ def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedC
                 of_key[fingerprint] = row.value, f"{row.model} of {folder}"
     checkpoints = _read_checkpoints(runs)
     if len(checkpoints) < 2:
-        raise UsageError(f"the runs hold {len(checkpoints)} model: give those of several seeds")
+        raise UsageError(f"{', '.join(map(str, folders))}: {len(checkpoints)} model; give the runs of several seeds")
     first, *others = checkpoints
     for count, other in enumerate(others, 1):
         _refuse_another_training(other, checkpoints[:count])

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from encheck.errors import DataError, unknown_name_message
 from encheck.system.documents import open_parquet, parquet_rows, read_json, record_batches
+from encheck.system.terminal import make_visible
 
 csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
@@ -401,7 +402,8 @@ def unread_columns_message(path: Path, columns: Iterable[str], read_columns: Ite
     """Return a message that names unused columns, or an empty list if there are none."""
     unread = sorted(set(columns) - set(read_columns))
     more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
-    return [f"{path.name}: unused columns: {', '.join(unread[:MAX_NAMED])}{more}"] * bool(unread)
+    names = make_visible(", ".join(unread[:MAX_NAMED]))
+    return [f"{path.name}: unused columns: {names}{more}"] * bool(unread)
 
 
 def find_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tuple[Path, str]]:
