@@ -67,7 +67,7 @@ def test_the_command_prints_them(folders):
 def test_one_model_has_no_spread(folders):
     status, said = across(folders[0])
     assert status == 4
-    assert "give those of several seeds" in said
+    assert "give the runs of several seeds" in said
 
 
 def test_a_model_counts_once(folders):

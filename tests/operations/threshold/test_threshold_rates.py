@@ -119,7 +119,7 @@ def test_too_few_accepted_pairs_are_refused(sample):
 
 
 def test_what_cannot_be_measured_is_refused():
-    with pytest.raises(DataError, match="are one cluster"):
+    with pytest.raises(DataError, match="belong to one cluster"):
         Population(pairs([0, 1], ["a", "a"]))
     with pytest.raises(UsageError, match="lack one of them"):
         Population(pairs([0, 0], ["a", "b"]), positives=0.1)
