@@ -310,7 +310,7 @@ def test_a_cluster_that_lies_in_two_parts_is_sampled_in_each():
     [
         ("mrpc@gleu:x", "unknown split of mrpc 'gleu'; did you mean 'glue'"),
         ("qqp@glue:x", "'qqp' has only one split: --data qqp:PATH"),
-        ("mrpc@glue:hub", "on the hub the data have their own splits"),
+        ("mrpc@glue:hub", "data on the hub have their own splits"),
     ],
 )
 def test_a_split_that_is_not_there_is_refused(spec, said):

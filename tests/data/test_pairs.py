@@ -89,7 +89,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path, ending):
 @pytest.mark.parametrize("other", [";", "|", "\t"])
 def test_the_wrong_delimiter_of_a_csv_is_guessed(tmp_path, other):
     message = complaint(tmp_path / "own.csv", HEADER.replace(",", other) + f"a{other}b{other}1\n")
-    assert f"Is {other!r} the delimiter? A .csv is divided by commas" in message
+    assert f"Is {other!r} the delimiter? A .csv must be comma-separated" in message
 
 
 def test_a_column_that_stands_twice_is_refused(tmp_path):

@@ -59,7 +59,7 @@ WRONG = {
         3,
         "[tool.encheck.known_failures.oracle] some_check is '', but should be a reason",
     ),
-    "name for a list": ("tool.encheck.check-packages = 'x'", 1, "is 'x', but should be a list of names of packages"),
+    "name for a list": ("tool.encheck.check-packages = 'x'", 1, "is 'x', but should be a list of package names"),
     "number for a name": (
         "tool.encheck.check-packages = ['x', 1]",
         1,

@@ -211,7 +211,7 @@ def test_a_log_that_no_data_set_is_for_is_refused(pytester, tmp_path):
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(["*--queries=* is for the documents of one data set without labels*--data is probes"])
     outcome = pytester.runpytest(*base, "--encheck-near-duplicates=same")
-    outcome.stderr.fnmatch_lines(["*--near-duplicates is for documents without labels*"])
+    outcome.stderr.fnmatch_lines(["*--near-duplicates works only with unlabelled documents*"])
 
 
 @pytest.mark.long

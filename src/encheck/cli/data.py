@@ -91,7 +91,7 @@ def show(
             print_message(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         if queries is not None and not is_unlabelled_spec(spec, has_log=True):
-            raise UsageError(f"--queries={queries} is for documents without labels, but {spec} is not")
+            raise UsageError(f"--queries={queries} works only with unlabelled documents, but {spec} has none")
         if against is not None:
             _compare_texts(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
             return

@@ -522,7 +522,9 @@ def _refuse_unknown_split(name: str, module: DataSource, reading: str, path: str
     if reading and reading not in there:
         raise DataError(unknown_name_message(f"split of {name}", reading, there))
     if reading and path == HUB_WORD:
-        raise DataError(f"--data {name}@{reading}:PATH reads files: on the hub the data have their own splits")
+        raise DataError(
+            f"--data {name}@{reading}:PATH works with local files alone: data on the hub have their own splits"
+        )
 
 
 def _read_rows(module: DataSource, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:

@@ -81,7 +81,11 @@ def find_pair_columns(path: Path | str, columns: list[str], needed: Sequence[str
         or_score = " and no 'score'" if missing == "label" else ""
         whole = columns[0] if len(columns) == 1 else ""
         other = max(",;|\t", key=whole.count)
-        hint = f". Is {other!r} the delimiter? A .csv is divided by commas, a .tsv by tabs" if other in whole else ""
+        hint = (
+            f". Is {other!r} the delimiter? A .csv must be comma-separated, a .tsv tab-separated"
+            if other in whole
+            else ""
+        )
         raise DataError(
             f"{path}:1: no column {missing!r}{or_score} (columns: {', '.join(columns) or 'none'}; {others}){hint}"
         )

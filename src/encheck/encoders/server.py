@@ -158,8 +158,8 @@ def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
     """Return the error for a server that returns one vector for different texts."""
     some = ", ".join(repr(text[:60]) for text in sorted(texts)[:EQUAL_VECTORS_LIMIT])
     return EncoderError(
-        f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and check "
-        "that a prompt is not longer than what the server reads"
+        f"{place} returns the same vector for different texts, so it ignores its input: {some}. {WRONG_SERVER}; and "
+        "check that no prompt exceeds the server's input limit"
     )
 
 

@@ -114,7 +114,7 @@ class SavedScores:
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
     def align_to_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
-        """Return these scores as a table for part of the items, or None if the case has other items."""
+        """Return these scores as a table for a subset of the items, or None if the case's items differ."""
         if part.lock != self.lock:
             return None
         at = np.array(part.at, np.intp)

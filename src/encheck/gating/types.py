@@ -367,9 +367,9 @@ class JudgementSummary:
     that was reached, 0 before the first. Of the answers up to that look, `old` favour `baseline` and `new` favour the
     candidate; `equal` and `neither` are ties. `loss` is the estimated loss of `figure` over all queries; `low` and
     `high` are the ends of its repeated interval. All three are null before the first look. `answered` counts the
-    answers without a gap, `left` the queries still to be judged. `lost` names items that the candidate answers worse. A
-    loss of `delta` has to be ruled out, and a loss of `least` blocks. `changed` counts those of all `queries` for which
-    another document comes first. Of these, people judged `better`, `worse` and `tied`.
+    answers without a gap, `left` the queries still to be judged. `lost` names the items on which the candidate does
+    worse. A loss of `delta` has to be ruled out, and a loss of `least` blocks. `changed` counts those of all `queries`
+    for which another document comes first. Of these, people judged `better`, `worse` and `tied`.
     """
 
     outcome: Outcome
@@ -602,7 +602,7 @@ class GateAgainst(GateDecision):
     """The decision against one baseline, named by its folder.
 
     `languages` counts the user's texts by language, if few are English. `balanced` has the balanced scores.
-    `reported_only` has, for each case that did not gate, the reason. `remedies` are ways to decide an inconclusive
+    `reported_only` has the reason for each case that cannot block. `remedies` are ways to decide an inconclusive
     gate. `required_changes` are the changes that a switch to the new model needs, one sentence each. `index_faults` are
     the faults of an index that is given as stored vectors; `adapter` is a linear map for that index. `reindex` says
     whether stored vectors stay valid; it is null for models that score pairs. `scales` has the data sets whose

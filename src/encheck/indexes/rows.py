@@ -51,7 +51,7 @@ SCORES_AT_ONCE = 1 << 25
 class StoredAndFresh:
     """Stored and fresh vectors [n, d], row by row, with integers rescaled to the fresh ones.
 
-    Each row has a `distance` (1 - cosine, NaN if there is none) and the ratio of its length to the fresh vector's.
+    Each row has a `distance` (1 - cosine, NaN if there is none) and the ratio of the stored length to the fresh one.
     `tolerance` is the largest distance of two equal vectors. `calibrated` is false if integers could not be rescaled.
     """
 

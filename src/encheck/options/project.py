@@ -29,7 +29,7 @@ WANTED = {
     "known_failures.*.*": "a reason",
     "models": "the path of a file",
     "store-limit-mb": "a whole number of megabytes",
-    "check-packages": "a list of names of packages",
+    "check-packages": "a list of package names",
     "check-packages.*": "the name of a package",
 }
 _PART = r"""(?:[\w-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""

@@ -204,7 +204,7 @@ def _refuse_unused_queries(settings: Settings) -> None:
         }
         stray = [name for name, given in unusual.items() if given]
         if stray and not without:
-            raise UsageError(f"--{stray[0]} is for documents without labels: --data=FOLDER --queries=FILE")
+            raise UsageError(f"--{stray[0]} works only with unlabelled documents: --data=FOLDER --queries=FILE")
     elif len(without) != 1:
         there = ", ".join(settings.data)
         raise UsageError(

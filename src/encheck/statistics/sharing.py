@@ -207,7 +207,7 @@ class Sharing:
         return ""
 
     def estimate_errors(self, values: Floats, *, strata: Things | None = None) -> MeanErrors:
-        """Return the errors of the means of columns [n, k]. The sizes of the `strata` [n] are taken as fixed."""
+        """Return the standard error of each column mean of an [n, k] array. The sizes of the `strata` [n] are fixed."""
         columns = values.reshape(len(self), -1).astype(float)
         n, mean = len(columns), columns.mean(axis=0)
         if strata is None:

@@ -131,7 +131,7 @@ class GateView:
     """The gate against one baseline, as the page shows it.
 
     `changes` says what has to change with the model. `verdicts` explains the verdicts of the lines. `notes` are further
-    remarks. `families` has the table cells of each family. `left_out` lists the cases that did not gate, with the
+    remarks. `families` has the table cells of each family. `left_out` lists the cases that cannot block, with the
     reason.
     """
 

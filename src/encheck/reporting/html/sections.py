@@ -217,7 +217,7 @@ def _pictures(
     ]
     yield from ((name, text, {"": chart}) for name, text, chart in candidates if chart)
     if "divergence" in drawn and (found := charts.divergence_charts(next(iter(frames.values())))):
-        text = "Divergence of the words by label. Where the two look alike, word overlap does not give the label away."
+        text = "Word divergence within pairs, by label. If both distributions look alike, overlap reveals no label."
         yield "divergence", text, found
 
 
