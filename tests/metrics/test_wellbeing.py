@@ -239,6 +239,19 @@ def test_the_end_of_a_text_is_looked_for_on_the_texts_own_scale(tmp_path, most, 
     assert (row.verdict, row.value) == (verdict, verdict == "pass")
 
 
+@pytest.mark.parametrize(("most", "verdict"), [(999, "pass"), (5, "fail")])
+def test_the_end_of_a_text_is_looked_for_where_no_random_pairs_give_a_scale(tmp_path, most, verdict):
+    (tmp_path / "docs").mkdir()
+    for i in range(1, 30):
+        text = " ".join(f"word{i * j % 97}" for j in range(1, 9 + i % 7))
+        (tmp_path / f"docs/{i}.md").write_text(f"# Page {i}\n\n{text}\n", "utf-8")
+    (tmp_path / "log.txt").write_text("".join(f"word{i} page\n" for i in range(30)), "utf-8")
+    data, log = f"passages:{tmp_path}/docs", str(tmp_path / "log.txt")
+    found = encheck.run(Words(most), data=data, queries=log, checks="contract or retrieval", no_store=True)
+    row = next(row for row in found.rows if row.check == "end_of_a_long_text_is_seen")
+    assert (row.verdict, row.value) == (verdict, verdict == "pass")
+
+
 def test_one_sentence_is_no_search():
     with pytest.raises(NothingToMeasure):
         queries()(load("probes").__class__("d", (), (Group("g", "a", "b", "c"),), "", 1), 1, VariantMaker())

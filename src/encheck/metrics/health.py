@@ -57,8 +57,9 @@ def _end_is_seen(table: CaseScores, scale: Scale) -> Floats:
 
 def _differs_from_identical(values: Floats, scale: Scale) -> Floats:
     """Return 1 if a text and the same text without its end do not score as identical."""
+    identity, unit = (scale.identity, scale.unit) if np.isfinite(scale.identity) else (1.0, 1.0)
     with np.errstate(invalid="ignore"):
-        return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
+        return ((identity - values) / unit > SMALLEST_CHANGE).astype(float)
 
 
 @metric(values=_own_text_is_nearest, kind="rate", label="share won")

@@ -389,6 +389,7 @@ class ShortenedScores(PairScores):
     """The scale's score of identical text, minus what a text's score with itself loses without its end; shape [n].
 
     By the dot product, and for many models that score pairs, a text's score with itself differs from text to text.
+    Without a scale, identical text scores 1, and the loss is a share of the text's score with itself.
     """
 
     @classmethod
@@ -396,6 +397,8 @@ class ShortenedScores(PairScores):
         """Return the scores of these texts."""
         texts: tuple[Shortened, ...] = tuple(items)
         whole = [text.first for text in texts]
-        lost = scorer.score_pairs(whole, whole) - scorer.score_pairs(whole, [text.second for text in texts])
+        own = scorer.score_pairs(whole, whole)
+        lost = own - scorer.score_pairs(whole, [text.second for text in texts])
+        values = scale.identity - lost if np.isfinite(scale.identity) else 1 - lost / np.abs(own)
         labels = np.ones(len(texts), np.int8)
-        return cls(scale.identity - lost, labels, resampler, scale, items=texts, head_threshold=scorer.head_threshold)
+        return cls(values, labels, resampler, scale, items=texts, head_threshold=scorer.head_threshold)
