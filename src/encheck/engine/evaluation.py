@@ -72,7 +72,7 @@ Show = Callable[["Evaluation"], object]
 
 
 @dataclass(frozen=True)
-class GateComparison:
+class GateBaseline:
     """What a gate compares the model with: saved baselines, or the evaluation's model with the label `old`."""
 
     baselines: tuple[Baseline, ...] = ()
@@ -96,7 +96,7 @@ class Evaluation:
     notes: Notes
     locks: Locks
     existing: Mapping[str, Case] = field(default_factory=dict)
-    against: GateComparison | None = None
+    against: GateBaseline | None = None
     mode: Mode = ""
     quiet: bool = False
     decision: LookDecision = field(default_factory=LookDecision)
@@ -112,7 +112,7 @@ class Evaluation:
         cases: Sequence[Case],
         *,
         existing: Mapping[str, Case] = MappingProxyType({}),
-        against: GateComparison | None = None,
+        against: GateBaseline | None = None,
         loaded: Mapping[str, Model] | None = None,
         run: str | None = None,
         mode: Mode = "",
@@ -199,7 +199,7 @@ class Evaluation:
     def _prepare_everything(self, requests: Sequence[Request], progress: Progress) -> Self:
         self.bench.prepare(requests, locks=self.locks.locks_for_encoding, progress=progress)
         if self.against or self.settings.save_baseline:
-            against = self.against or GateComparison()
+            against = self.against or GateBaseline()
             samples = [baseline.sample for baseline in against.baselines if baseline.sample]
             self.bench.encode_comparison_texts(
                 samples, old=against.old, locks=self.locks.locks_for_encoding, progress=progress

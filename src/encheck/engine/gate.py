@@ -380,7 +380,7 @@ def _measure_and_decide(
 ) -> FinishedGate:
     """Evaluate the new model, its twins, and the old model if it has no baseline; then decide."""
     from encheck.engine.conclusion import add_contamination, conclude, refuse_models
-    from encheck.engine.evaluation import GateComparison
+    from encheck.engine.evaluation import GateBaseline
     from encheck.engine.folder import relative_to_here, report_folder
     from encheck.engine.index import refuse_missing_document_vectors
     from encheck.engine.recorder import Conclusion
@@ -408,7 +408,7 @@ def _measure_and_decide(
             _refuse_undecided(how.purpose, data.values(), measured)
 
     recorder = measure_checks(
-        settings, measured, every=every, loaded=loaded, against=GateComparison(saved, old), refuse=refuse, quiet=quiet,
+        settings, measured, every=every, loaded=loaded, against=GateBaseline(saved, old), refuse=refuse, quiet=quiet,
     )  # fmt: skip
     first = first or _baseline_from_run(recorder.select_models([old]), settings, old)
     settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.select_models(mine)

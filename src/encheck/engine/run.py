@@ -17,7 +17,7 @@ from encheck.system.memory import rare_collection
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Model
-    from encheck.engine.evaluation import GateComparison
+    from encheck.engine.evaluation import GateBaseline
     from encheck.engine.recorder import Recorder
     from encheck.options import Settings
     from encheck.running.subject import Subject
@@ -132,7 +132,7 @@ def measure_checks(
     *,
     every: Sequence[Check],
     loaded: Mapping[str, Model],
-    against: GateComparison | None = None,
+    against: GateBaseline | None = None,
     refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:

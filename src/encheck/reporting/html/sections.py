@@ -296,7 +296,7 @@ class CheckEntry:
 
 
 @dataclass(frozen=True)
-class PropertyRow:
+class ProfileRow:
     """A property in the profile: a mark for each model, and the checks that a click shows.
 
     `peers` are known models' figures as (name, share), if all marks show the same figure. `learned` says what a learned
@@ -324,7 +324,7 @@ class ProfileBlock:
     """The profile on one data set, by family."""
 
     data: str
-    families: Sequence[tuple[str, Sequence[PropertyRow]]]
+    families: Sequence[tuple[str, Sequence[ProfileRow]]]
 
     @property
     def is_single(self) -> bool:
@@ -368,7 +368,7 @@ def _property_row(
     models: Sequence[str],
     lines: Mapping[tuple[str, str], ProfileLine],
     known: Peers | None,
-) -> PropertyRow:
+) -> ProfileRow:
     heads = {model: _representative_row(found, declared, lines.get((model, name)), model) for model in models}
     several = len(models) > 1
     marks = [
@@ -396,7 +396,7 @@ def _property_row(
             f"{rule.by_chance:.1%}), and {rule.both:.0%} in both directions (chance 25%): "
             f"a fine-tuned model may reach as much without reading meaning."
         )
-    return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order, peers, learned)
+    return ProfileRow(name, its.family, its.tells, its.means, marks, entries, order, peers, learned)
 
 
 def _representative_row(
