@@ -68,7 +68,10 @@ def lines(path: Path) -> Iterator[Line]:
             register, *more = (part.strip() for part in head.split("|"))
             if len(more) not in (0, 2) or not all((register, *more)):
                 raise ValueError(f"{path}:{number}: {head!r} is neither a register nor register | frame | construction")
-            yield Line(f"{path.name}:{number}", register, phenomenon, texts_of(body.strip(), f"{path}:{number}"), *more)
+            place, as_written = f"{path}:{number}", register in LOWER
+            yield Line(
+                f"{path.name}:{number}", register, phenomenon, texts_of(body.strip(), place, is_lower=as_written), *more
+            )  # fmt: skip
 
 
 def texts_of(body: str, place: str = "", *, is_lower: bool = False) -> tuple[str, ...]:
