@@ -78,7 +78,7 @@ def test_the_terminal_shows_one_lost_item_with_all_its_texts_and_counts_the_rows
     passed = replace(row, name="passed/d/1", outcome="pass", evidence=True, lost_examples=())
     said = list(terminal.gate_lines(replace(found, against=(replace(found.against[0], rows=(passed, of_one_text)),))))
     assert sum(text.startswith("  lost: ") for text in said) == 1
-    assert "  rows: 1 worse, 1 a little worse" in said
+    assert "  rows: worse (1), a little worse (1)" in said
 
 
 def test_a_row_that_passes_shows_no_items(weighed):

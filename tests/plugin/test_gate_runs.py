@@ -100,7 +100,7 @@ def test_a_model_passes_against_itself_and_its_thresholds_are_shown(whole, tmp_p
         [
             "gate against whole, for a changed model *: PASSED",
             "  Yes: bag-of-words is the same model as whole: no vector moved*",
-            "  rows: 1 as good",
+            "  rows: as good (1)",
             "  - re-index: no (the same vectors within rounding: lowest cosine 1.00000, over * texts)",
         ]
     )  # fmt: skip

@@ -142,6 +142,21 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
     ]  # few are shown whole
 
 
+def test_a_quick_run_prints_fifteen_lines_and_ends_with_its_verdict_and_what_to_type_next(tmp_path):
+    many = "antonym or number or negation or entity or binding or quantifier or modality or comparative"
+    args = ["run", "--model=jaccard", "--quick", "-m", many, "--no-store", f"--report-dir={tmp_path}"]
+    said = CliRunner().invoke(app, args).stdout.splitlines()
+    assert len(said) == 15
+    assert said[-2].startswith("PARTIAL, ")
+    assert said[-1].startswith("Next: ")
+
+
+def test_the_verdict_of_a_run_without_floors_is_no_verdict(run):
+    found = read_results(run)
+    unjudged = replace(found, checks=tuple(replace(row, verdict=None) for row in found.checks))
+    assert run_verdict(unjudged).startswith("NO VERDICT: no check here has a floor or an aim; bag-of-words on ")
+
+
 def test_one_figure_stands_for_a_property_wherever_it_is_printed(run):
     results, items, compared = read_results(run), read_items(run), compare([run])
     (line,) = profile(results, model="bag-of-words", data="probes")

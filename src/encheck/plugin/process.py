@@ -235,7 +235,9 @@ class Controller:
             from encheck.reporting.terminal import run_lines, short_run_lines
 
             if self.is_short:
-                lines = short_run_lines(self.results, self.recorder.items)
+                first = 1 if self.results.first_look else 2  # pytest's blank line, and the first look's line
+                others = [*self.recorder.cut_short, *self.problems, *self.last, f"report: {self.page}"]
+                lines = short_run_lines(self.results, self.recorder.items, others=first + len(others))
             else:
                 terminal.section("encheck")
                 is_verbose = terminal.config.get_verbosity() > 0

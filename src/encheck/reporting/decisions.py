@@ -15,7 +15,7 @@ from encheck.gating.reference import SHIPPED
 from encheck.gating.types import GateAgainst
 from encheck.options import OPTIONS, RunSettings, model_options, model_options_of_gate
 from encheck.reporting import view
-from encheck.reporting.gate.words import NEW, endpoint_remedy, remedies_in_words, what_has_to_change
+from encheck.reporting.gate.words import NEW, endpoint_remedy, list_names, remedies_in_words, what_has_to_change
 from encheck.reporting.profile import profile, weakest_first
 from encheck.reporting.text import data_name, plain_name
 from encheck.reporting.view import claim_sentence, unmeasured_data
@@ -190,7 +190,7 @@ def _steps_if_inconclusive(against: GateAgainst, to_type: GateCommands) -> Itera
     yield NextStep("Then gate the new model again.", to_type.again)
 
 
-FAILED = "FAILED"
+FAILED, NO_VERDICT = "FAILED", "NO VERDICT"
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _verdict_and_reason(results: RunFile) -> tuple[str, str]:
     several = len(results.models) > 1 or len(results.data) > 1
     if failed := view.failed_models(results):
         return FAILED, ". ".join(f"{label} cannot be measured: {error.rstrip('.')}" for label, error in failed.items())
-    for verdict, what in (("error", "could not be measured"), ("fail", "fail")):
+    for verdict in ("error", "fail"):
         if found := [row for row in rows if row.verdict == verdict]:
             first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
             place = f"{first.model} on {data_name(first.data)}: " if several else ""
@@ -254,13 +254,16 @@ def _verdict_and_reason(results: RunFile) -> tuple[str, str]:
                 told = f"{claim_sentence(first.check)}: {view.format_figure(first.metric, value)} ({ends})"
                 for name, line in (("floor", first.floor), ("aim", first.aim)):
                     told += f", {name} {view.format_figure(first.metric, line)}" if line is not None else ""
-            what += "s" * (verdict == "fail" and len(names) == 1)
-            return FAILED, f"{place}{', '.join(names)} {what}. {told[:1].upper()}{told[1:].rstrip('.')}"
+            who = f"{'checks' if len(names) > 1 else 'a check'} of {list_names([*names])}"
+            what = "could not be measured" if verdict == "error" else "fail" if len(names) > 1 else "fails"
+            return FAILED, f"{place}{who} {what}. {told[:1].upper()}{told[1:].rstrip('.')}"
     standings = [_profile_sentence(results, model.label, data.name, several=several)
                  for model in results.models for data in results.data]  # fmt: skip
     known = sum(row.verdict == "known_failure" for row in rows)
-    fails = f"no check fails except {known} known failure{'s' if known != 1 else ''}" if known else "no check fails"
-    return "PASSED", "; ".join([fails, *filter(None, standings)])
+    is_judged = any(row.verdict for row in rows)
+    word, fails = ("PASSED", "no check fails") if is_judged else (NO_VERDICT, "no check here has a floor or an aim")
+    fails += f" except {known} known failure{'s' if known != 1 else ''}" * bool(known)
+    return word, "; ".join([fails, *filter(None, standings)])
 
 
 def _profile_sentence(results: RunFile, model: str, data: str, *, several: bool) -> str:

@@ -8,6 +8,7 @@ from itertools import islice
 from textwrap import wrap
 
 from encheck.claims import CONTRACT
+from encheck.errors import NOT_IN_FIRST_LOOK
 from encheck.gating import contamination
 from encheck.gating.types import Gate, GateAgainst
 from encheck.reporting import reference, view
@@ -117,7 +118,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
         body.append(f"  and {len(more)} more: {list_names([loss.name for loss in more])}")
     body += _change_lines(against)
     counts = Counter(line.verdict for line in gate_overview(against))
-    body += [f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}"] * bool(counts)
+    body += [f"  rows: {', '.join(f'{verdict} ({count})' for verdict, count in counts.items())}"] * bool(counts)
     shown = set(against.reasons) if against.outcome == "pass" else set()
     rows = tuple(f"{row.name}: " for row in against.rows)
     said = reason_lines(against, commands=False, remedies=False)
@@ -165,7 +166,7 @@ FEW = 12  # figures per model and data set that are still shown one by one
 STALE = "stale_known_failure"
 TRIED = 20  # worst items searched for a mistake, since one side of a crossed group may be right
 CONTEXT, WIDTH = 40, 110  # characters around an edit, and in a line
-SHORT_RUN, BESIDE_THE_ROWS = 15, 9  # lines of a short summary, and how many of them are not properties
+SHORT_RUN = 15  # lines of `encheck run`
 LEAST, MOST = 1, 12  # properties in a profile
 WEAKEST = 2  # properties named in a first look
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
@@ -182,47 +183,53 @@ def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = T
         and results.gate is None
         and len(rows_that_ran(judged_rows(results))) > FEW * len(criteria_matrix(results))
     )
-    found = _short_summary(results, items or {}, MOST) if is_short else _full_summary(results, verbose=verbose)
+    found = _short_summary(results, items or {}) if is_short else _full_summary(results, verbose=verbose)
     yield from (make_visible(line, keep=LINES) for line in found)
     yield from (make_visible(line, keep=LINES) for line in run_headlines(results) if is_short)
 
 
-def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
-    """Yield the summary of `encheck run`. For one model, with the last lines and the report's path, it has at most 15
-    lines.
-    """
-    cells = max(len(criteria_matrix(results)), 1)
-    most = max((SHORT_RUN - BESIDE_THE_ROWS) // cells - (cells > 1), LEAST)
-    yield from (make_visible(line, keep=LINES) for line in _short_summary(results, items, most))
+def short_run_lines(results: RunFile, items: Items, *, others: int = 0) -> Iterator[str]:
+    """Yield the summary of `encheck run`: at most 15 lines for one model, with the `others` that are printed too."""
+    yield from (make_visible(line, keep=LINES) for line in _short_summary(results, items, lines=SHORT_RUN - others))
 
 
-def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
-    """Yield a table and the worst mistake for each model and data set."""
+def _short_summary(results: RunFile, items: Items, *, lines: int | None = None) -> Iterator[str]:
+    """Yield a table and the worst mistake for each model and data set, with as many properties as fit into `lines`."""
     rows, there, failed = judged_rows(results), item_frames(results, items), failed_models(results)
     cells = [cell for cell in criteria_matrix(results) if cell.model not in failed]
+    notes = [same for one in results.references if (same := reference.sameness_note(one))]
+    notes += view.threshold_lines(results)
+    profiles, below = [], []
     for cell in cells:
         here = [r for r in rows if (r.model, r.data) == (cell.model, cell.data)]
-        found = weakest_first(profile(results, model=cell.model, data=cell.data))
-        yield f"{cell.model} on {data_name(cell.data)}, weakest first"
-        if found:
-            yield from profile_lines(found, most=most)
-        elif run := rows_that_ran(here):  # no property of the profile
-            yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in run[:most])])
-            yield from [f"  and {len(run) - most} more: see -v"] * (len(run) > most)
+        profiles.append(weakest_first(profile(results, model=cell.model, data=cell.data)))
         mistakes = (
             (line.title, item)
-            for line in found if (frame := there.get(line.case)) and frame.far is not None
+            for line in profiles[-1] if (frame := there.get(line.case)) and frame.far is not None
             for item in worst_items(frame, TRIED) if item.far_score > item.near_score
         )  # fmt: skip
+        below.append([])
         for name, item in islice(mistakes, int(len(cells) == 1)):
             for score, found_pieces, what in ((item.far_score, item.far_pieces, f"in {name}, the nearer text"),
                                               (item.near_score, item.near_pieces, "should be nearer")):  # fmt: skip
                 text = join_pieces(shorten_pieces(found_pieces, context=CONTEXT))
-                yield "  " + on_one_line(f"{score:.2f} {what}: {text}", WIDTH)
-        if why := skip_reasons(here):
-            yield on_one_line(f"  skipped: {'; '.join(why)}", WIDTH)
-    yield from (same for one in results.references if (same := reference.sameness_note(one)))
-    yield from view.threshold_lines(results)
+                below[-1].append("  " + on_one_line(f"{score:.2f} {what}: {text}", WIDTH))
+        if why := skip_reasons(row for row in here if row.reason != NOT_IN_FIRST_LOOK):
+            below[-1].append(on_one_line(f"  skipped: {'; '.join(why)}", WIDTH))
+    heads = 3 * len(cells)  # a title, the table's head, and how many rows are left out
+    room = MOST if lines is None else (lines - heads - len(notes) - sum(map(len, below))) // max(len(cells), 1)
+    most = max(room, LEAST)
+    for cell, found, after in zip(cells, profiles, below, strict=True):
+        yield f"{cell.model} on {data_name(cell.data)}, weakest first"
+        run = rows_that_ran(r for r in rows if (r.model, r.data) == (cell.model, cell.data))
+        shown = most + (len(found or run) == most + 1)  # the last row takes the place of "and 1 more"
+        if found:
+            yield from profile_lines(found, most=shown)
+        elif run:
+            yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in run[:shown])])
+            yield from [f"  and {len(run) - shown} more: see -v"] * (len(run) > shown)
+        yield from after
+    yield from notes
 
 
 def verdict_lines(results: RunFile) -> Iterator[str]:
@@ -339,7 +346,9 @@ def rest_lines(results: RunFile) -> Iterator[str]:
         price = "; price unknown: models.yaml gives none" if one.dollars is None else price
         size = f"about {one.texts:,} texts, {one.tokens:,} tokens{about}"
         left.append(f"The rest for {one.model}: {size}; {seconds}{price}")
-    yield f"Stopped after the first look ({rest.why}). {'. '.join(left)}".rstrip()
+    out = sum(row.reason == NOT_IN_FIRST_LOOK for row in results.checks)
+    without = f", which leaves out {out:,} check{'s' if out > 1 else ''}" if out else ""
+    yield f"Stopped after the first look ({rest.why}){without}. {'. '.join(left)}".rstrip()
 
 
 def duration(seconds: float) -> str:
