@@ -37,12 +37,10 @@ UNWRITTEN, NOTHING = 3, 5  # exit codes
 New = Annotated[str, typer.Argument(metavar="NEW", help="New model: a name, a directory or a hub id.")]
 Old = Annotated[
     str,
-    typer.Argument(metavar="OLD", help="Model in use, directory of a baseline or a run, or vectors:FILE."),
+    typer.Argument(metavar="OLD", help="Model in use, baseline, run or vectors:FILE."),
 ]
-Checks = Annotated[
-    str | None, typer.Option("-m", metavar="PROPERTIES", help="Weigh only these properties: 'antonym or number'.")
-]
-Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Weigh only checks with these words in a name.")]
+Checks = Annotated[str | None, typer.Option("-m", metavar="PROPERTIES", help="Only these: 'antonym or number'.")]
+Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Only checks with these words in their names.")]
 OwnChecks = Annotated[
     list[Path] | None,
     typer.Option(
@@ -61,22 +59,20 @@ For = Annotated[
     str | None,
     typer.Option(
         "--for", metavar="PURPOSE", rich_help_panel=_GATE,
-        help="What NEW is: `change` (OLD changed), or another model for `search`, `pairs` or `similarity` (graded "
-        "pairs). (default: from the data, else change)",
+        help="NEW is a `change` of OLD, or another model for `search`, `pairs` or `similarity`. (default: from the "
+        "data)",
     ),
 ]  # fmt: skip
 Margin = Annotated[
     float | None,
     typer.Option(
         metavar="POINTS", rich_help_panel=_GATE,
-        help="Loss in points that must be ruled out for another model. (default: 4; 2 for graded pairs)",
+        help="Loss that another model must rule out. (default: 4; 2 for graded pairs)",
     ),
 ]  # fmt: skip
 Protect = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="PROPERTY", rich_help_panel=_GATE, help="Behaviour that another model may not lose. Repeatable."
-    ),
+    typer.Option(metavar="PROPERTY", rich_help_panel=_GATE, help="Behaviour that NEW may not lose. Repeatable."),
 ]
 Accept = Annotated[
     list[str] | None,
@@ -106,19 +102,19 @@ Thresholds = Annotated[
     typer.Option(
         metavar="T",
         rich_help_panel=_GATE,
-        help="Similarity threshold in use: show what it accepts now, and which threshold accepts as many. Repeatable.",
+        help="Threshold in use: what it accepts now, and what to set instead. Repeatable.",
     ),
 ]
 Inconclusive = Annotated[
     str | None,
     typer.Option(
         metavar="pass|block", rich_help_panel=_GATE,
-        help="Count an inconclusive gate as a pass or as a block. (default: neither: exit code 10)",
+        help="What an inconclusive gate counts as. (default: neither: exit code 10)",
     ),
 ]  # fmt: skip
 Save = Annotated[
     str | None,
-    typer.Option(metavar="DIR", rich_help_panel=_GATE, help="If NEW passes, save its baseline in this directory."),
+    typer.Option(metavar="DIR", rich_help_panel=_GATE, help="If NEW passes, save its baseline here."),
 ]
 JUnit = Annotated[str | None, typer.Option("--junitxml", metavar="FILE", help="Write the gate as JUnit XML.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only the verdict.")]
@@ -155,9 +151,9 @@ def gate(
 ) -> None:
     """Decide whether the model NEW may replace the model OLD, and show what must change with it.
 
-    If NEW is OLD changed, no behaviour may be lost. If it is another model, its purpose decides (--for): it must
-    find as much, to accept as many of your pairs at the threshold, or to rank your graded pairs as well.
-    With only some of the checks (-m, -k) the gate is partial: it can block but never pass.
+    If NEW is OLD after a change, it may lose no behaviour. If it is another model, its purpose decides (--for): it
+    must find as much, accept as many of your pairs at the threshold, or rank your graded pairs as well. With only some
+    of the checks (-m, -k) the gate is partial: it can block but never pass.
 
     Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 not decided.
 
@@ -167,7 +163,7 @@ def gate(
         encheck gate ./candidate reports/baselines/sbert
         encheck gate ./other-model sbert --data retrieval:./my-search
         encheck gate ./other-model sbert --for pairs --data pairs:mine.csv
-        encheck gate ./candidate vectors:old.parquet --data ./help-center --queries log.txt
+        encheck gate ./new vectors:old.parquet --data ./docs --queries log.txt
     """
     from encheck.engine.gate import run_gate
     from encheck.reporting.results import refuse_over

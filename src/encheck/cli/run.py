@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from encheck.cli.shared import (
+    COMMON,
     MORE,
     CommonOptions,
     DataSpec,
@@ -89,21 +90,21 @@ def run(
     *,
     m: Annotated[
         str | None,
-        typer.Option("-m", metavar="PROPERTIES", rich_help_panel=GROUPS["what"],
-                     help="Run only checks of these properties: 'antonym or number'."),
+        typer.Option("-m", metavar="PROPERTIES", rich_help_panel=COMMON,
+                     help="Only these: 'antonym or number'."),
     ] = None,
     k: Annotated[
         str | None,
-        typer.Option("-k", metavar="NAMES", rich_help_panel=GROUPS["what"],
-                     help="Run only checks with these words in their names."),
+        typer.Option("-k", metavar="NAMES", rich_help_panel=COMMON,
+                     help="Only checks with these words in their names."),
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option("-n", metavar="N", rich_help_panel=GROUPS["machine"], help="Run in N processes."),
+        typer.Option("-n", metavar="N", rich_help_panel=COMMON, help="Run in N processes."),
     ] = None,
     junitxml: Annotated[
         str | None,
-        typer.Option("--junitxml", metavar="FILE", rich_help_panel=GROUPS["output"], help="Write JUnit XML."),
+        typer.Option("--junitxml", metavar="FILE", rich_help_panel=COMMON, help="Write JUnit XML."),
     ] = None,
     predictions: Annotated[
         str | None,
@@ -116,8 +117,8 @@ def run(
     """Test a model: run all checks, or those that you select.
 
     A run first shows a profile from at most 2,500 texts (the first look), then goes on. It stops there with --quick,
-    and by itself if the rest would take over 5 minutes or if models.yaml gives the model a price; --full,
-    --save-baseline and --junitxml prevent that. Options that encheck does not know go to pytest: -x, --collect-only.
+    or if the rest takes over 5 minutes or models.yaml gives the model a price; --full, --save-baseline and --junitxml
+    prevent that. Other options go to pytest: -x, --collect-only.
 
     Exit code: 0 passed, 1 a check failed, 4 wrong usage or bad input, 5 nothing was measured.
 

@@ -44,8 +44,7 @@ def shows_options(command: Command, *, but: Collection[str] = (), common: bool =
             annotation=Annotated[_option_type(option), _typer_option(option, rich_help_panel=panel)],
         )
         for option in options
-        for title in [GROUPS[option.group]]
-        for panel in [title if common and option.is_common else f"{MORE}{title.lower()}"]
+        for panel in [COMMON if common and option.is_common else f"{MORE}{GROUPS[option.group].lower()}"]
     ]  # fmt: skip
     last = [one for one in declared if one.kind is keyword]
     help_all = inspect.Parameter("help_all", keyword, default=False, annotation=HelpAll)
@@ -55,6 +54,7 @@ def shows_options(command: Command, *, but: Collection[str] = (), common: bool =
     return command
 
 
+COMMON = "Common options"
 MORE = "More: "  # the start of the names of panels that --help leaves out
 
 
@@ -134,7 +134,9 @@ class CommandGroup(typer.core.TyperGroup):
         """
         command = super().get_command(ctx, cmd_name)
         if command is None and (point := self._packaged().get(cmd_name)):
-            said = f"From the package {entry_points.package_of(point)}."
+            summary = (point.dist.metadata["Summary"] if point.dist else "") or ""
+            said = f"From the package {entry_points.package_of(point)}{f': {summary}' if summary else ''}"
+            said = f"{said.rstrip('.')}."
             return typer.core.TyperCommand(cmd_name, help=said, rich_help_panel="More")
         _unwrap_help(command)
         return command

@@ -219,26 +219,25 @@ class RunSettings:
     models: tuple[str, ...] = option(
         "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, is_common=True,
         parse=distinct_or_default("sbert"), usual="sbert",
-        help="Model to test: a name of `encheck models`, a directory or file (./checkpoint), or a hub id (owner/name). "
-        "Repeatable.",
+        help="Model to test: a name of `encheck models`, a path or a hub id (owner/name). Repeatable.",
     )
     model_args: tuple[str, ...] = option(
-        "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, is_common=True,
+        "model-arg", group="what", metavar="KEY=VALUE", repeatable=True, is_common=True,
         parse=all_values,
-        help="Set a field of models.yaml or an option of the adapter for this run. Repeatable.",
+        help="Set a field of models.yaml or an option of the adapter; MODEL:KEY=VALUE for one model only. Repeatable.",
     )
     data: tuple[str, ...] = option(
-        "data", group="what", metavar="NAME[@SPLIT][:PATH]", repeatable=True, takes_path=True,
+        "data", group="what", metavar="NAME[:PATH]", repeatable=True, takes_path=True,
         is_common=True, parse=distinct_or_default("probes"), usual="probes",
-        help="Data to test on: a name of `encheck data`. @SPLIT: a paper's own split. Repeatable.",
+        help="Data to test on: a name of `encheck data`, or NAME@SPLIT. Repeatable.",
     )
     sample: int | None = option(
         "sample", group="what", metavar="N", is_common=True, parse=parse_sample, default="2000",
-        help="Number of clusters to sample from each data set, or `all`. Probes are always taken whole.",
+        help="Clusters to sample from each data set, or `all`. Probes are always taken whole.",
     )
     quick: bool = option(
         "quick", group="what", is_flag=True, is_common=True, default=False,
-        help="Stop after the first look: the profile from at most 2,500 texts.",
+        help="Stop after the first look.",
     )
     seed: int = option(
         "seed", group="what", metavar="N", convert=int, parse=parse_seed, default=0,
@@ -246,7 +245,7 @@ class RunSettings:
     )
     queries: FilePath | None = option(
         "queries", group="what", metavar="FILE", takes_path=True, is_common=True, parse=parse_path,
-        help="Query log for documents without labels (--data=FOLDER): .txt, or a table with the column `query`.",
+        help="Query log for unlabelled documents: .txt, or a table with column `query`.",
     )
     passage_words: int = option(
         "passage-words", group="what", metavar="N", convert=int, parse=parse_passage_words, default=150,
@@ -259,7 +258,7 @@ class RunSettings:
     )
     strict: bool = option(
         "strict", group="what", is_flag=True, is_common=True, default=False, is_pytests=True,
-        help="Also fail checks that are below their aim. By default, only those below their floor fail.",
+        help="Also fail checks that are below their aim, not only those below their floor.",
     )
     skip_bad_rows: bool = option(
         "skip-bad-rows", group="what", is_flag=True, default=False,
@@ -339,7 +338,7 @@ class Settings(RunSettings):
     )
     full: bool = option(
         "full", group="what", is_flag=True, is_common=True, default=False,
-        help="Do not stop after the first look, whatever the rest costs.",
+        help="Do not stop after the first look.",
     )
     looks_first: bool = option(
         "look-first", group="what", is_flag=True, default=False, hidden=True,
@@ -351,7 +350,7 @@ class Settings(RunSettings):
     )
     save_baseline: Path | None = option(
         "save-baseline", group="baseline", metavar="DIR", takes_path=True, is_common=True, parse=parse_path,
-        help="Save the model's item scores as a baseline in this directory, for `encheck gate NEW DIR`.",
+        help="Save the model's item scores as a baseline, for `encheck gate NEW DIR`.",
     )
     seed_replicates: tuple[str, ...] = option(
         "twin", group="baseline", metavar="MODEL", repeatable=True, takes_path=True,
