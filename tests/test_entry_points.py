@@ -94,7 +94,9 @@ def install(site, points, modules=MODULES, *, package="acme-encheck", version="1
         file.write_text(text, "utf-8")
     info = site / f"{package.replace('-', '_')}-{version}.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\nSummary: Letters as vectors\n"
+    )
     lines = [
         f"[encheck.{group}]\n" + "".join(f"{k} = {v}\n" for k, v in these.items()) for group, these in points.items()
     ]
@@ -134,6 +136,7 @@ def test_a_package_adds_one_of_each_and_is_imported_when_it_is_asked_for(site, c
     assert command("data") == command("models") == 0
     listed = capsys.readouterr().out
     assert listed.count("acme-encheck 1.2") == 3
+    assert "From the package acme-encheck 1.2: Letters as vectors." in listed
     assert known_models()["letters"].adapter == "letters"
     assert "acme" not in sys.modules
 
@@ -241,6 +244,16 @@ def test_a_package_that_cannot_be_imported_is_named(site, capsys):
     said = capsys.readouterr().err
     assert "acme.command:count: AttributeError" in said
     assert "acme.checks: ZeroDivisionError" in said
+
+
+def test_a_reader_that_fails_is_one_message_that_names_the_package(site, capsys):
+    broken = "LICENCE, FILES = 'CC0', 'x.tsv'\ndef read(path, bad):\n    yield 1 / 0"
+    install(site, POINTS, MODULES | {"data": broken})
+    for args in (("data", "headlines:x.tsv"), ("run", "--model=random", "--data=headlines:x.tsv", "-m", "contract")):
+        assert command(*args) == 4
+        said = capsys.readouterr().err
+        assert "the package acme-encheck 1.2 cannot read these data: acme.data: ZeroDivisionError: division" in said
+        assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,13 @@ def show(
     With --against, compare its text with that of another data set at equal sizes: overlap within pairs, repetition,
     vocabulary and length.
     """
-    from encheck.datasets.load import is_unlabelled_spec, known_data_sets, load, load_pairs_in_columns
+    from encheck.datasets.load import (
+        is_unlabelled_spec,
+        known_data_sets,
+        load,
+        load_pairs_in_columns,
+        properties_of_spec,
+    )
     from encheck.datasets.passages import PassageOptions
     from encheck.reporting.data import describe_columns, describe_dataset, row_counts
     from encheck.system.entry_points import package_of
@@ -95,6 +101,11 @@ def show(
         if against is not None:
             _compare_texts(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
             return
+        if spec.startswith("triplets:") and not properties_of_spec(spec):
+            print_message(
+                "These triplets name no property, so they are read as a search, with the anchors as queries. To test a "
+                "property of your own, name it: triplets@NAME:FILE, or add a column `property`."
+            )
         if queries is None and (columns := load_pairs_in_columns(spec, skip_bad_rows=skip_bad_rows)):
             lines = describe_columns(columns)
         else:

@@ -6,6 +6,7 @@ import importlib
 import logging
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -178,7 +179,9 @@ def load(
     if hasattr(module, "find_better_data_set") and (kind := module.find_better_data_set(_accessible_path(path))):
         log.warning("%s: %s holds queries and documents, so it is read as --data=%s:%s", request.name, path, kind, path)
         module = known_data_sets()[kind]
-    return _load_from_path(name, module, request)
+    package = known_data_sets().packaged.get(name)
+    with entry_points.reading_errors(package) if package else nullcontext():
+        return _load_from_path(name, module, request)
 
 
 def stream_groups(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:

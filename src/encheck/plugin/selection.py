@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SHORT = "encheck.short_options"
 OPERATORS = {"and", "or", "not", "True", "False", "None"}
+ARGUMENTS = re.compile(r"\b(?!(?:and|or|not)\b)(\w+)\s*\(.*?\)")  # a marker with arguments, not a group in brackets
 EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()  # the error of a check with a duplicate name
 
@@ -89,7 +90,7 @@ def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.
     with process.user_errors(items):
         registered = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
         offered = {mark.name for item in collected for mark in item.iter_markers()} - PYTEST_MARKERS
-        for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
+        for name in re.findall(r"[A-Za-z_]\w*", ARGUMENTS.sub(r"\1", config.option.markexpr or "")):
             if collected and name not in registered | OPERATORS:
                 raise UsageError(
                     f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
