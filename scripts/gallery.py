@@ -27,8 +27,8 @@ STEPS = 30
 TUNED_ON = "probes:fresh=1"  # other groups than those that a run measures
 DIMENSIONS = 64
 SIZES = {
-    "quick": (("--quick",), "embedded probes, stopped after the first look: at most 2,500 texts"),
-    "full": ((), "embedded probes"),
+    "quick": (("--quick",), "built-in English sentences, stopped after a first look at no more than 2,500 texts"),
+    "full": ((), "built-in English sentences"),
 }
 
 
@@ -84,7 +84,7 @@ footer { color: var(--soft); font-size: .9rem; }
 <body>
 <main>
 <h1>What encheck says of {{ exhibits | length }} models</h1>
-<p>Each card leads to the full report of a run on the {{ extent }}. <a href="compare.html">Compare all of them</a>,
+<p>Each card leads to the page of a run on the {{ extent }}. <a href="compare.html">Compare all of them</a>,
 item by item{% if costs %}, or <a href="cost.html">by search, speed and size</a>{% endif %}.</p>
 <ul>
 {% for one in exhibits %}

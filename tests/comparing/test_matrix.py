@@ -105,7 +105,7 @@ def test_what_one_model_alone_gets_wrong_comes_first(three):
     assert found.flips[0].right == ("old", "new")
     page = render_comparison(found)
     assert page.index("bad alone is wrong") < page.index("Several are wrong, others right")
-    assert "28 items: antonym 28" in page
+    assert "28 items: opposites 28" in page
 
 
 def test_the_page_has_the_health_of_each_space_without_a_sign(three):

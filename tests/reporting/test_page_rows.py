@@ -70,6 +70,14 @@ def test_a_share_has_its_marks_along_the_axis_and_the_reference_by_the_paired_ch
     assert found.label == "95% interval 55–66, chance 50%, best surface scorer 10%"
 
 
+def test_a_figure_other_than_a_checks_own_has_its_own_chance_and_the_interval_of_its_kind():
+    line = ProfileLine("paraphrase", "f", "a", "c", "auc", 0.73, 0.62, 0.83, 78, 0.5, 0.06, "jaccard")
+    auc = row(metric="auc", value=0.73, low=0.62, high=0.83, verdict=None)
+    found = figure_mark(auc, Declaration(property="paraphrase", chance=0.0), "", line)
+    assert (found.words, found.chance) == ("above chance", 50)
+    assert (found.value, found.interval) == ("0.73", "0.62–0.83")
+
+
 def test_what_is_no_share_is_a_number_without_marks():
     found = figure_mark(row(value=-0.36, low=-0.4, high=-0.3), Declaration(chance=0.0), "")
     assert (found.value, found.interval, found.at) == ("-0.36", "-0.40 to -0.30", None)

@@ -440,7 +440,7 @@ def render_costs(report: CostReport) -> str:
     names = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
     out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another model"
     banner = VerdictBanner(
-        "", FRONT, f"Take {names}" if len(front) == 1 else f"Choose among {names}",
+        "", "COMPARED", f"Take {names}" if len(front) == 1 else f"Choose among {names}",
         f"{out} is better in one respect and worse in none." if beaten else "No model beats another.",
         NextStep("Gate it against the model in use before you ship it." if len(front) == 1
                  else "Weigh speed, size and price against quality on your data."),

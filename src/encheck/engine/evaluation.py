@@ -104,6 +104,7 @@ class Evaluation:
     parents: Mapping[str, ParentModel] = field(default_factory=dict)
     _shared: SharedDecision
     _last: dict[str, Scores] = field(default_factory=dict)
+    _rankings_named: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def open(
@@ -240,9 +241,11 @@ class Evaluation:
         metric = estimate.metric if estimate else "none"
         if estimate and (label := estimate.params.get("label")) is not None:
             metric = f"{estimate.metric}[{label}]"
-        if estimate and (named := estimate.params.get("ranks_by")):
-            figure = f"{estimate.value:.2f} ({case.check})"
-            log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, figure)
+        named = estimate.params.get("ranks_by") if estimate else None
+        if estimate and named and (case.model, case.data) not in self._rankings_named:  # once, not for each check
+            self._rankings_named.add((case.model, case.data))
+            told = (case.model, case.data, named, estimate.value)
+            log.warning("%s ranks the paraphrases of %s much as %s does: Spearman %.2f", *told)
         items = self.bench.cached_items(case.data, case.claim, case.level)
         return CheckResult(
             id=case.id.figure(metric),

@@ -16,7 +16,7 @@ from encheck.reporting.where import KindBlock
 from encheck.run_file import RunFile
 from encheck.system.files import write_whole
 
-WIDTH, LEFT, RIGHT = 600, 190, 80
+WIDTH, LEFT, RIGHT = 600, 210, 80
 TOP, STEP, BELOW = 124, 21, 80  # pixels
 MAX_NAME = 40
 KINDS = {"above chance": "above", "below chance": "below", "at chance": "at", "": "none"}

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from encheck.ids import GateRowId
 from encheck.metrics import find_metric
-from encheck.reporting.gate.words import printed_figures
+from encheck.reporting.gate.words import gate_row_name, printed_figures
 from encheck.reporting.profile import all_headline_rows, chance_of
 from encheck.reporting.text import percent, plain_name
 from encheck.reporting.view import ItemExample, best_surface, example_of, is_rate, judged_rows
@@ -240,7 +240,8 @@ def _gate_findings(results: RunFile, names: Any) -> Iterator[Finding]:
                 change = f"right before and now: {printed_figures(row)}"
             elif row.kind == "rate":
                 change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
-            claim = f"{model} is worse at {plain_name(name)} than {against.baseline}"
+            skill = gate_row_name(row)
+            claim = f"{model} is worse at {skill[:1].lower()}{skill[1:]} than {against.baseline}"
             figures = f"{change}, on {row.n:,} items. {row.means}".strip().rstrip(".")
             example = None
             for lost in row.lost_examples[:1]:

@@ -675,8 +675,9 @@ def write_same_page(path: Path, found: SameReport) -> None:
     sign = 1 if found.kind == "vector" else -1
     worst = sorted((one for one in found.texts if one.moved), key=lambda one: sign * one.figure)[:WORST]
     headline = same_headline(found)
+    stamp = "ANOTHER MODEL" if found.outcome == "another" else found.outcome.upper()
     verdict = VerdictBanner(
-        TONES[found.outcome], found.outcome.upper(), headline[0].upper() + headline[1:],
+        TONES[found.outcome], stamp, headline[0].upper() + headline[1:],
         "".join(f"{reason[0].upper()}{reason[1:]}." for reason in found.reasons[:1]), NextStep(STEPS[found.outcome]),
     )  # fmt: skip
     made = render_template(

@@ -105,11 +105,11 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
     "lost": ("a little worse", "open"),
     "better": ("better", "good"),
     "pass": ("as good", "good"),
+    "beside-lost": ("worse, not decisive", "open"),
+    "beside-better": ("better, not decisive", "good"),
     "kept": ("decides nothing", None),
     "few": ("decides nothing", None),
     "part": ("decides nothing", None),
-    "beside-lost": ("worse, not decisive", "open"),
-    "beside-better": ("better, not decisive", "good"),
     "beside-kept": ("decides nothing", None),
 }
 ORDER = tuple(VERDICTS)

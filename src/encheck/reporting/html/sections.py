@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from encheck.claims import CONTRACT, FAMILIES
@@ -12,8 +12,15 @@ from encheck.reporting.html import charts
 from encheck.reporting.html.charts import Chart
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
 from encheck.reporting.reference import Peers, figure_key, learned_rival, matching_peers
-from encheck.reporting.text import percent
-from encheck.reporting.view import WORDS, best_surface, claim_sentence, figure_text, judged_rows, rows_that_ran
+from encheck.reporting.view import (
+    WORDS,
+    best_surface,
+    claim_sentence,
+    figure_text,
+    is_rate,
+    judged_rows,
+    rows_that_ran,
+)
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.types import ClaimEntry, Declaration
@@ -388,7 +395,8 @@ def _property_row(
     order = min((mark.row.high - (declared[mark.row.check].chance or 0.0) for mark in marks
                  if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
     is_one = known and len({figure_key(mark.row) for mark in marks}) == 1
-    peers = [(peer, percent(share)) for peer, share in known.beside(first).items()] if known and is_one else ()
+    beside = known.beside(first) if known and is_one else {}
+    peers = [(peer, view.format_figure(first.metric, share)) for peer, share in beside.items()]
     learned = ""
     if known and (rule := learned_rival().beside(name)):
         learned = (
@@ -412,6 +420,8 @@ def _representative_row(
 
 def figure_mark(row: Result, its: Declaration, name: str, line: ProfileLine | None = None) -> FigureMark:
     """Return the figure of a row as a line of the page. `line` has the profile's comparison with another model."""
+    if line is not None:  # a check may report several figures, each with its own chance
+        its = replace(its, chance=line.chance)
     kind, words = chance_verdict(row, its)
     if not is_drawn_as_share(row, its):
         value, _, interval = figure_text(row).partition(" ")
@@ -421,7 +431,7 @@ def figure_mark(row: Result, its: Declaration, name: str, line: ProfileLine | No
     share = row.numbers[0]
     low, high = map(_percent_place, row.numbers[1:])
     return FigureMark(
-        name, row, view.format_figure(row.metric, share), _percent_interval(row), kind, words,
+        name, row, view.format_figure(row.metric, share), _interval_text(row), kind, words,
         low=low, width=max(round(high - low, 2), 0.6), at=_percent_place(share),
         chance=None if its.chance is None else _percent_place(its.chance),
         surface=_percent_place(best[1]) if best else None,
@@ -456,9 +466,11 @@ def _percent_place(share: float) -> float:
     return round(100 * max(0.0, min(1.0, float(share))), 2)
 
 
-def _percent_interval(row: Result) -> str:
-    """Return a share's interval in percent, with as many digits as its width supports."""
+def _interval_text(row: Result) -> str:
+    """Return a rate's interval in percent, with as many digits as its width supports, and any other's as it is."""
     _, low, high = row.numbers
+    if not is_rate(row.metric):
+        return f"{low:.2f}–{high:.2f}"
     if high - low < 0.0005:
         return ""
     digits = 0 if high - low > 0.02 else 1
@@ -485,6 +497,7 @@ def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
     ]
     if below := [one for one in known if one.standing == "below chance"]:
         worst = min(below, key=lambda one: one.high - (one.chance or 0))
-        words = f"is the farthest below chance: {percent(worst.value)}, chance {percent(worst.chance or 0)}"
+        chance = view.format_figure(worst.metric, worst.chance or 0.0)
+        words = f"is the farthest below chance: {worst.figure}, chance {chance}"
         found.append((worst.title, words))
     return found
