@@ -222,7 +222,7 @@ def test_skips_of_one_reason_are_one_line_a_model():
 
 def test_a_baseline_is_shown_as_a_trend():
     before = {"value": 0.58, "low": 0.5, "high": 0.6, "n": 4}
-    assert "0.58 (+0.03)" in html.render_run(results(row(baseline=before)), items())
+    assert "58% (+3 points)" in html.render_run(results(row(baseline=before)), items())
 
 
 def test_a_check_shows_each_model_s_own_threshold_where_they_differ():

@@ -6,7 +6,6 @@ import importlib
 import logging
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -24,7 +23,7 @@ from encheck.datasets.passages import PassageOptions, is_article_file
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import TABLE_READERS, BadRows, SplitReaders, file_ending, find_parquet_files, read_table
 from encheck.datasets.retrieval import NEGATIVE, are_query_columns, read_json_parts
-from encheck.errors import DataError, UsageError, unknown_name_message
+from encheck.errors import DataError, EncheckError, UsageError, unknown_name_message
 from encheck.system import entry_points
 from encheck.system.files import exists, expand_home
 from encheck.system.memory import without_collection
@@ -179,9 +178,17 @@ def load(
     if hasattr(module, "find_better_data_set") and (kind := module.find_better_data_set(_accessible_path(path))):
         log.warning("%s: %s holds queries and documents, so it is read as --data=%s:%s", request.name, path, kind, path)
         module = known_data_sets()[kind]
-    package = known_data_sets().packaged.get(name)
-    with entry_points.reading_errors(package) if package else nullcontext():
+    try:
         return _load_from_path(name, module, request)
+    except EncheckError:
+        raise
+    except Exception as error:
+        if (package := known_data_sets().packaged.get(name)) is None:
+            raise
+        raise UsageError(
+            f"the package {entry_points.package_of(package)} cannot read these data: {package.value}: "
+            f"{type(error).__name__}: {error}. Remedy: correct the data, or report the fault to the package's author"
+        ) from error
 
 
 def stream_groups(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:

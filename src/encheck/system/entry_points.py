@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from encheck.errors import EncheckError, UsageError
+from encheck.errors import UsageError
 
 ADAPTERS, DATA, COMMANDS, CHECKS, GENERATORS = (
     f"encheck.{name}" for name in ("adapters", "data", "commands", "checks", "generators")
@@ -79,18 +79,4 @@ def import_errors(point: EntryPoint) -> Iterator[None]:
         raise UsageError(
             f"the package {package_of(point)} cannot be imported: {point.value}: {type(error).__name__}: {error}. "
             "Remedy: install it again, or uninstall it"
-        ) from error
-
-
-@contextmanager
-def reading_errors(point: EntryPoint) -> Iterator[None]:
-    """Turn any error of a package's own code, while it reads data, into a UsageError that names the package."""
-    try:
-        yield
-    except EncheckError:
-        raise
-    except Exception as error:
-        raise UsageError(
-            f"the package {package_of(point)} cannot read these data: {point.value}: {type(error).__name__}: {error}. "
-            "Remedy: correct the data, or report the fault to the package's author"
         ) from error

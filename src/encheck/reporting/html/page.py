@@ -329,7 +329,8 @@ def _baseline_change(row: Result) -> str:
     if before is None or row.value is None:
         return ""
     moved = row.value - before
-    return f"{before:.2f} ({'same' if abs(moved) < 0.005 else f'{moved:+.2f}'})"
+    change = f"{100 * moved:+.0f} points" if view.is_rate(row.metric) else f"{moved:+.2f}"
+    return f"{view.format_figure(row.metric, before)} ({'same' if abs(moved) < 0.005 else change})"
 
 
 def render_gate(results: RunFile, gate: Gate) -> str:
