@@ -199,7 +199,8 @@ def _short_summary(results: RunFile, items: Items, *, lines: int | None = None) 
     cells = [cell for cell in criteria_matrix(results) if cell.model not in failed]
     notes = [same for one in results.references if (same := reference.sameness_note(one))]
     notes += view.threshold_lines(results)
-    profiles, below = [], []
+    profiles: list[list[ProfileLine]] = []
+    below: list[list[str]] = []  # what follows each table
     for cell in cells:
         here = [r for r in rows if (r.model, r.data) == (cell.model, cell.data)]
         profiles.append(weakest_first(profile(results, model=cell.model, data=cell.data)))
