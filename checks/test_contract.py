@@ -5,12 +5,12 @@ trusted.
 """
 
 from encheck import claim
-from encheck.items import cut, repeated
+from encheck.items import repeated_texts, shortened_texts
 from encheck.metrics.health import contract_kept, ends_seen
 
 
 @claim(
-    repeated,
+    repeated_texts,
     property="contract",
     family="contract",
     metric=contract_kept,
@@ -25,7 +25,7 @@ def test_same_text_gets_the_same_answer_twice(judge):
 
 
 @claim(
-    cut,
+    shortened_texts,
     property="contract",
     family="contract",
     metric=ends_seen,

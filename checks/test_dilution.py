@@ -5,7 +5,7 @@ Otherwise search cannot tell the corrected page from the wrong one.
 """
 
 from encheck import claim
-from encheck.items import in_passages
+from encheck.items import passage_triplets
 from encheck.metrics import margin_rate
 from encheck.presets import MARGINS
 
@@ -15,7 +15,7 @@ EDITED = (  # the order counts: a hash of the sentence picks one of its edits
 
 
 @claim(
-    in_passages(EDITED),
+    passage_triplets(EDITED),
     levels=(1, 3, 8),
     property="dilution",
     tells="a changed fact from a reworded one inside a passage",

@@ -6,14 +6,14 @@ a part of it.
 """
 
 from encheck import claim
-from encheck.items import classified
+from encheck.items import classified_texts
 from encheck.metrics.classification import new_texts_accuracy, task_accuracy
 
 TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
 
 
 @claim(
-    classified,
+    classified_texts,
     levels=TASKS,
     property="downstream",
     family="downstream",

@@ -5,7 +5,7 @@ not. A model that fails here is not worth testing further.
 """
 
 from encheck import claim
-from encheck.items import against_random_pairs, labelled_pairs
+from encheck.items import labelled_pairs, paraphrases_and_random_pairs
 from encheck.metrics import auc, cohens_d, means_by_label, shares_above_by_label, similarity_gap
 from encheck.metrics.classification import accuracy, f1, head_figures
 from encheck.metrics.metric import on_calibrated_scale
@@ -34,7 +34,7 @@ def test_paraphrase_is_nearer_than_non_paraphrase(judge):
 
 
 @claim(
-    against_random_pairs,
+    paraphrases_and_random_pairs,
     property="paraphrase",
     tells="a paraphrase from an unrelated text",
     family="meaning kept",

@@ -5,7 +5,7 @@ compare both results.
 """
 
 from encheck import claim
-from encheck.items import headings, logged_queries, queries, ranked_queries, titles
+from encheck.items import heading_queries, logged_queries, queries, ranked_queries, title_queries
 from encheck.items.searches import PROXY
 from encheck.metrics.health import recall_at_1
 from encheck.metrics.search import agreement_with_bm25, index_recall_figures, ndcg_at_10, search_figures
@@ -66,7 +66,7 @@ def test_logged_query_keeps_its_answers(judge):
 
 
 @claim(
-    titles,
+    title_queries,
     levels=("known",),
     property="retrieval",
     family="retrieval",
@@ -84,7 +84,7 @@ def test_title_finds_its_article(judge):
 
 
 @claim(
-    headings,
+    heading_queries,
     levels=("known",),
     property="retrieval",
     family="retrieval",

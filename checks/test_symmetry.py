@@ -8,12 +8,12 @@ model by the threshold that is best on the validation part. The test part is mea
 """
 
 from encheck import claim
-from encheck.items import both_orders
+from encheck.items import pairs_in_both_orders
 from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry, symmetry
 
 
 @claim(
-    both_orders,
+    pairs_in_both_orders,
     property="symmetry",
     capability="invariance",
     family="invariance",

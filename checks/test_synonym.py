@@ -8,13 +8,13 @@ from encheck import claim
 from encheck.generators.base import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym
-from encheck.items import contrast, edited
+from encheck.items import contrast, edited_pairs
 from encheck.metrics import margin_rate, mean_similarity
 from encheck.presets import MARGINS
 
 
 @claim(
-    edited(synonym),
+    edited_pairs(synonym),
     levels=(1, 2, 3),
     property="synonym",
     family="meaning kept",

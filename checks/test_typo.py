@@ -6,13 +6,13 @@ does. A model that counts differing characters finds the wrong record for anyone
 
 from encheck import claim
 from encheck.generators.typo import MARKUP_AND_EMOJI, OTHER_NOTATIONS, TYPING_ERRORS, other_meaning, typo
-from encheck.items import contrast_of_noise
+from encheck.items import noise_contrasts
 from encheck.metrics import margin_rate
 from encheck.presets import MARGINS
 
 
 @claim(
-    contrast_of_noise(typo, other_meaning),
+    noise_contrasts(typo, other_meaning),
     levels=(1, 2, 3),
     property="typo",
     tells="a typing error from another number or a denial",
@@ -29,7 +29,7 @@ def test_typing_errors_are_nearer_than_other_meaning(judge):
 
 
 @claim(
-    contrast_of_noise(TYPING_ERRORS, other_meaning),
+    noise_contrasts(TYPING_ERRORS, other_meaning),
     levels=tuple(TYPING_ERRORS),
     property="typo",
     tells="a typing error from another number or a denial",
@@ -49,7 +49,7 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(judge):
 
 
 @claim(
-    contrast_of_noise(OTHER_NOTATIONS, other_meaning),
+    noise_contrasts(OTHER_NOTATIONS, other_meaning),
     levels=tuple(OTHER_NOTATIONS),
     property="typo",
     tells="another notation from another number or a denial",
@@ -67,7 +67,7 @@ def test_other_notation_is_nearer_than_other_meaning(judge):
 
 
 @claim(
-    contrast_of_noise(MARKUP_AND_EMOJI, other_meaning),
+    noise_contrasts(MARKUP_AND_EMOJI, other_meaning),
     levels=tuple(MARKUP_AND_EMOJI),
     property="typo",
     tells="stray markup from another number or a denial",

@@ -211,7 +211,7 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     slots = english.derive(find_reversible_slots, group.source)
     if isinstance(slots, str):
         return slots
-    parse = english.parse(group.source)
+    parse = english.stored_parse(group.source)
 
     def rank(slot: Slot) -> tuple[bool, int, bool]:
         synonyms = english.substitutes.find(parse.lower_lemmas[slot.at], slot.pos, "s")
@@ -236,7 +236,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     slots = english.derive(find_reversible_slots, group.source)
     if isinstance(slots, str):
         return slots
-    parse = english.parse(group.source)
+    parse = english.stored_parse(group.source)
     ranked_slots = []
     for slot in slots:
         choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)

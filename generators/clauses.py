@@ -65,7 +65,7 @@ def split_two_clauses(parse: Parse, english: English, words: frozenset[str]) -> 
 def _is_complete_clause(parse: Parse, verb: int, clause: int | None) -> bool:
     """Return whether a clause begins with its subject, has a finite verb, and contains no clause but `clause`."""
     subject = parse.child(verb, "nsubj")
-    if subject is None and clause is not None and finite_tag(parse, verb) == "VB":
+    if subject is None and clause is not None and tag_of_finite_word(parse, verb) == "VB":
         subject = verb
     if subject is None or any(parse.bases[i] in BESIDE for i in parse.children[verb] if i != clause):
         return False
@@ -74,10 +74,10 @@ def _is_complete_clause(parse: Parse, verb: int, clause: int | None) -> bool:
     ]
     own = set(parse.subtree(verb)) - set(parse.subtree(clause)) if clause is not None else set()
     pronoun = any(parse.lowers[i] in PRONOUNS for i in own)
-    return not before and not pronoun and finite_tag(parse, verb) != ""
+    return not before and not pronoun and tag_of_finite_word(parse, verb) != ""
 
 
-def finite_tag(parse: Parse, verb: int) -> str:
+def tag_of_finite_word(parse: Parse, verb: int) -> str:
     """Return the Penn tag of a clause's finite word, or "" for no finite word, a perfect, or "did" as a full verb."""
     parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
     if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
@@ -107,7 +107,7 @@ def _clauses_by_position(parse: Parse, english: English, at: int, after: int) ->
         return None
     # Either clause can be the main one: both in the past tense, short, without a time or a referring word.
     verb = parse.heads[at]
-    main_tag, other_tag = finite_tag(parse, parse.heads[verb]), finite_tag(parse, verb)
+    main_tag, other_tag = tag_of_finite_word(parse, parse.heads[verb]), tag_of_finite_word(parse, verb)
     are_both_past = main_tag == other_tag == "VBD"
     timed = any(one.endswith(TIMES) for one in parse.entities)
     refers = not (PRONOUNS | SHOWING).isdisjoint(parse.lowers)

@@ -230,7 +230,7 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
     """
     if group.variants:
         return group.variant("control", level)
-    parse = english.parse(group.source)
+    parse = english.stored_parse(group.source)
     at = next((i for i, start in enumerate(parse.starts) if start in {e.start for e in base.edits}
                and parse.tags[i] in POS_OF_TAG and parse.pos[i] != "DET"), None)  # fmt: skip
     if at is None:
@@ -263,7 +263,7 @@ def _sample_comparable_lemmas(
     lemmas = lexicon.base_forms(word.lower(), pos)
     if not lemmas:  # for example a preposition: nothing to compare
         return []
-    wanted = max(max(lexicon.frequency(lemma, pos) for lemma in lemmas), COMMON)
+    wanted = max(max(lexicon.lemma_frequency(lemma, pos) for lemma in lemmas), COMMON)
     seen, written_so = lexicon.word_count(word, UPOS[pos]), lexicon.word_frequency(word)
     known = word_columns(lexicon, tag)
     near = (
@@ -307,7 +307,7 @@ def common_words(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
     for lemma in lexicon.lemmas(pos):
         if not (lemma.isalpha() and lemma.isascii() and lexicon.word_count(lemma)) or lemma in NO_PLAIN_ADJECTIVES:
             continue
-        frequency = lexicon.frequency(lemma, pos)
+        frequency = lexicon.lemma_frequency(lemma, pos)
         first = lexicon.senses(lemma, pos)[0]
         formed = lemma if tag in UNINFLECTED else inflect(lemma, tag)
         if frequency >= COMMON and lemma in first.lemmas and formed is not None:
@@ -347,6 +347,6 @@ def _related_lemmas(lexicon: Lexicon, lemma: str, pos: Pos) -> frozenset[str]:
     for sense in lexicon.senses(lemma, pos):
         result.update(sense.lemmas)
         result.update(a.lemma for a in lexicon.antonyms(lemma, pos, sense, indirect=True))
-        for other in (*lexicon.similar(sense.id), *lexicon.hypernyms(sense.id)):
-            result.update(lexicon.members(other))
+        for other in (*lexicon.heads_of_satellite(sense.id), *lexicon.hypernyms(sense.id)):
+            result.update(lexicon.words_of_sense(other))
     return frozenset(result)

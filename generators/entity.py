@@ -45,7 +45,7 @@ class Inventory:
 
     by_kind: Mapping[str, tuple[NamedThing, ...]]
 
-    def of(self, *kinds: str) -> tuple[NamedThing, ...]:
+    def things_of_kinds(self, *kinds: str) -> tuple[NamedThing, ...]:
         """Return the things of these kinds."""
         return tuple(thing for kind in kinds for thing in self.by_kind.get(kind, ()))
 
@@ -153,19 +153,21 @@ def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[
     out.
     """
     for some in (known, LISTED):
-        result = [one for one in _same_kind_things(name.thing, some, parse) if _is_different_thing(name, one, parse)]
+        result = [one for one in _things_of_same_kind(name.thing, some, parse) if _is_different_thing(name, one, parse)]
         if result:
             yield from result
             return
 
 
-def _same_kind_things(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedThing]:
+def _things_of_same_kind(thing: NamedThing, inventory: Inventory, parse: Parse) -> Iterator[NamedThing]:
     """Yield the things of the same kind as `thing`. If it has a title, they have the same title."""
     if thing.kind not in ("titled", "surname"):
-        yield from some.of(thing.kind)
+        yield from inventory.things_of_kinds(thing.kind)
         return
     is_gendered = thing.kind == "titled" and thing.given not in MISTER and bool(GENDERED & parse.lower_words)
-    surnames = SURNAMES if is_gendered else {one.last for one in some.of("person", "titled", "surname")}
+    surnames = (
+        SURNAMES if is_gendered else {one.last for one in inventory.things_of_kinds("person", "titled", "surname")}
+    )
     for last in sorted(surnames):
         short = last if thing.kind == "surname" else f"{TITLES[thing.given]} {last}"
         titled = f"{thing.given} {last}"

@@ -81,11 +81,14 @@ def modality_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasi
         return "an uncertain plural"
     forms = dict(zip(("be", "have", "do"), FORMS[agreement], strict=True))
 
-    def put(words: str) -> str:
+    def replace_with(words: str) -> str:
         return replace_tokens(parse, (at, at + 1, words.format_map(forms)))
 
     return Rephrasings(
-        [put(one) for one in modal.kept], [put(one) for one in modal.changed], modal.why, put(modal.control)
+        [replace_with(one) for one in modal.kept],
+        [replace_with(one) for one in modal.changed],
+        modal.why,
+        replace_with(modal.control),
     )
 
 

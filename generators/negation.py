@@ -209,7 +209,7 @@ def _side_forms(predicate: Predicate) -> SideForms:
 
     The changed text has no word of emphasis, because readers found that odd (docs/method/generators.md).
     """
-    said, denied = _plain_forms(predicate)
+    said, denied = _affirmative_and_negative_forms(predicate)
     stressed = _emphatic_forms(predicate)
     if predicate.negation is None:
         kept = [*said, *filter(None, [_contraction_with_pronoun(predicate)]), *stressed]
@@ -253,7 +253,7 @@ def _adapt_apostrophe_and_blank(source: str, own: str, text: str) -> str:
     return f" {text}" if not is_tied and (was_tied or own[0] == " ") else text
 
 
-def _plain_forms(predicate: Predicate) -> tuple[list[str], list[str]]:
+def _affirmative_and_negative_forms(predicate: Predicate) -> tuple[list[str], list[str]]:
     """Return the affirmative and the negative forms of a predicate without emphasis. Each list starts with the plain
     form.
     """
@@ -332,9 +332,9 @@ def _side_choices_with_preference(
 
     choices: list[tuple[int, int, tuple[str, ...]]] = []
     for near, far in product(kept, changed):
-        first, shared = _preferred_side(own, near, far, around), _emphasis_words(near) | _emphasis_words(far)
+        first, shared = _sign_of_nearer_side(own, near, far, around), _emphasis_words(near) | _emphasis_words(far)
         others = [way for way in mirrors if way != far and not _emphasis_words(way) & shared]
-        choices += [(first, _preferred_side(way, far, near, around), (near, far, way)) for way in others]
+        choices += [(first, _sign_of_nearer_side(way, far, near, around), (near, far, way)) for way in others]
         choices += [] if others else [(first, -first, (near, far))]
     return tuple(choices)
 
@@ -348,7 +348,7 @@ def _emphasis_words(text: str) -> frozenset[str]:
     return STRESS.intersection(text.split())
 
 
-def _preferred_side(own: str, near: str, far: str, around: int) -> int:
+def _sign_of_nearer_side(own: str, near: str, far: str, around: int) -> int:
     to_near, to_far = (_relative_token_distance(own, text, around) for text in (near, far))
     return (to_near < to_far) - (to_near > to_far)
 

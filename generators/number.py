@@ -182,26 +182,26 @@ def _choose_number_change(mention: Mention, rng: Draws, context: int) -> NumberC
     return NumberChange(mention, form, values)
 
 
-def _choose_by_surface(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
+def _choose_by_surface(choices: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
     """Return a choice whose surface favours this side.
 
     For the changed text, take the one that favours it most. If there is none, take a choice that favours neither side
     much.
     """
-    there = [one for one in found if one[2] * favoured > 0]
+    there = [one for one in choices if one[2] * favoured > 0]
     if not there:
-        return min(found, key=lambda one: abs(one[2]))
+        return min(choices, key=lambda one: abs(one[2]))
     return rng.choice(there) if favoured > 0 else min(there, key=lambda one: one[2])
 
 
-def _expressible_values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
+def _expressible_values(mention: Mention, form: NumberForm, distance: int, context: int) -> list[tuple[Value, float]]:
     """Return (value, how much the surface favours the kept text) for values that both notations can express."""
     kept, own = write_or_none(form.write, mention.value), write_or_none(mention.write, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     result = []
     of_kept = similarity_in_context(own, kept, context)
-    for value in mention.other_values_at_distance(size):
+    for value in mention.other_values_at_distance(distance):
         said, mirrored = write_or_none(form.write, value), write_or_none(mention.write, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
             result.append((value, of_kept - similarity_in_context(own, said, context)))

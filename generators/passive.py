@@ -20,7 +20,7 @@ from encheck.generators.phrases import (
     has_no_determiner,
     is_movable_time,
     is_noun_phrase,
-    may_refer_to,
+    may_possessive_refer_to,
     noun_category,
     quantifier_order_matters,
     span_text,
@@ -79,7 +79,7 @@ class ActiveClause:
     done: Span  # the whole object
 
     @property
-    def others(self) -> list[int]:
+    def other_dependents(self) -> list[int]:
         """The other dependents of the verb."""
         core = {self.subject, self.thing, self.aux}
         return [i for i in self.parse.children[self.verb] if i not in core]
@@ -118,18 +118,18 @@ def _why_no_passive(clause: ActiveClause) -> str:
     rest = ((0, clause.doer[0]), (clause.done[1], len(parse)))
     if (
         any(word.endswith(("self", "selves")) for word in parse.lowers)
-        or may_refer_to(parse, clause.doer, clause.thing)
-        or any(may_refer_to(parse, span, clause.subject) for span in (clause.done, *rest))
+        or may_possessive_refer_to(parse, clause.doer, clause.thing)
+        or any(may_possessive_refer_to(parse, span, clause.subject) for span in (clause.done, *rest))
     ):
         return "one side refers to the other"
     if not RECIPROCAL.isdisjoint(parse.lowers):
         return "each side refers to the other"
 
     # Besides its arguments the verb may have a time, a connective at the front, and a separate clause.
-    said_with = [i for i in clause.others if parse.bases[i] in ("obl", "advmod")]
+    said_with = [i for i in clause.other_dependents if parse.bases[i] in ("obl", "advmod")]
     if not all(
         i in said_with or _is_connective_or_punctuation(clause, i) or _is_separate_clause(clause, i)
-        for i in clause.others
+        for i in clause.other_dependents
     ):
         return "a clause or another complement of the verb"
     if not all(_modifies_only_verb(clause, i) for i in said_with):
@@ -154,7 +154,7 @@ def _why_no_passive(clause: ActiveClause) -> str:
     if parse.pos[clause.subject] == "PRON" and is_new:
         return "a pronoun that does something to what is new"
 
-    has_more = any(i > clause.thing for i in clause.others if parse.bases[i] != "punct")
+    has_more = any(i > clause.thing for i in clause.other_dependents if parse.bases[i] != "punct")
     longest = LONGEST_BEFORE_MORE if has_more else LONGEST_SUBJECT
     is_long = clause.doer[1] - clause.doer[0] > longest or clause.done[1] - clause.done[0] > LONGEST_OBJECT
     return "too long" if is_long else ""
@@ -220,7 +220,7 @@ def _is_connective_or_punctuation(clause: ActiveClause, at: int) -> bool:
     if parse.bases[at] == "cc":
         return at == 0 and parse.lowers[at] in ("and", "but")
     ends = at >= clause.done[1] and parse.words[at] == "."
-    own = any(at + 1 == parse.subtree(i)[0] for i in clause.others if _is_separate_clause(clause, i))
+    own = any(at + 1 == parse.subtree(i)[0] for i in clause.other_dependents if _is_separate_clause(clause, i))
     return parse.bases[at] == "punct" and (ends or (parse.words[at] == "," and (at == clause.doer[0] - 1 or own)))
 
 

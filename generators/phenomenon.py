@@ -24,7 +24,7 @@ from encheck.generators.phrases import capitalise_first_letter, statement_root
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.prose import why_not_edited
-from encheck.scoring.triplets import surface_preference
+from encheck.scoring.triplets import nearer_by_edit_distance
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, MissingNeed, Validity, Variant, apply_edits
 
@@ -215,12 +215,12 @@ def _side_choices(
 ) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yield each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
     for near, far in product(kept, changed):
-        first = surface_preference(source, near, far)
+        first = nearer_by_edit_distance(source, near, far)
         mirrors = [text for text in changed if text != far]
         if not mirrors:
             yield first, 0, (near, far)
         for mirror in mirrors:
-            yield first, surface_preference(mirror, far, near), (near, far, mirror)
+            yield first, nearer_by_edit_distance(mirror, far, near), (near, far, mirror)
 
 
 def edit_between(source: str, text: str) -> Edit:

@@ -90,7 +90,9 @@ def text_inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | No
         return lower
     if keeps_capital_elsewhere(parse, at):
         is_word = (
-            parse.tags[at] == "NNP" and not parse.entities[at] and lexicon.frequency(parse.lowers[at], "n") > COMMON
+            parse.tags[at] == "NNP"
+            and not parse.entities[at]
+            and lexicon.lemma_frequency(parse.lowers[at], "n") > COMMON
         )
         return None if is_word and parse.words[at].istitle() else text
     if span[1] - at > 1 and parse.words[at + 1].istitle():  # "North American markets"
@@ -101,7 +103,7 @@ def text_inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | No
     return lower if any(lemma.islower() for lemma in written) else text if written else None
 
 
-def may_refer_to(parse: Parse, span: Span, other: int) -> bool:
+def may_possessive_refer_to(parse: Parse, span: Span, other: int) -> bool:
     """Return whether a possessive in a span could refer to the phrase whose head is `other`."""
     own = {parse.lowers[i] for i in range(*span) if parse.tags[i] == "PRP$"}
     person = parse.lowers[other] if parse.pos[other] == "PRON" else ""

@@ -170,10 +170,15 @@ MAKERS: dict[str, Maker] = {
 def _exchange_quantifier(
     parse: Parse, at: int, after: int, kept: tuple[str, ...], changed: tuple[str, ...], why: str, control: str = ""
 ) -> Rephrasings:
-    def put(words: str) -> str:
+    def replace_with(words: str) -> str:
         return replace_tokens(parse, (at, after, words))
 
-    return Rephrasings([put(one) for one in kept], [put(one) for one in changed], why, put(control) if control else "")
+    return Rephrasings(
+        [replace_with(one) for one in kept],
+        [replace_with(one) for one in changed],
+        why,
+        replace_with(control) if control else "",
+    )
 
 
 QUANTIFIER = Phenomenon(

@@ -25,7 +25,7 @@ from encheck.generators.phrases import (
     is_noun_phrase,
     keeps_capital_elsewhere,
     last_word,
-    may_refer_to,
+    may_possessive_refer_to,
     noun_category,
     preposition_of,
     quantifier_order_matters,
@@ -131,7 +131,7 @@ def _why_not_shifted(giving: DativeVerb) -> str | None:
         return "no thing is given"
     if not _has_recipient(giving):
         return "there is no recipient"
-    if may_refer_to(parse, given, giving.recipient) or parse.lowers[gets[0]] in ("its", "their"):
+    if may_possessive_refer_to(parse, given, giving.recipient) or parse.lowers[gets[0]] in ("its", "their"):
         return "one object refers to the other"
     if quantifier_order_matters(parse, gets, given):
         return "both objects have quantifiers"
@@ -231,7 +231,7 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
         return "a reorder is one move"
     if left := why_not_edited(group.source):
         return left
-    parse = english.parse(group.source)
+    parse = english.stored_parse(group.source)
     moves = [move for find in FINDERS for move in find(parse, english)]
     rng.shuffle(moves)
     for name, made in moves:

@@ -104,7 +104,7 @@ class TransitiveVerb(NamedTuple):
     verb: int
 
     @property
-    def others(self) -> tuple[int, ...]:
+    def other_dependents(self) -> tuple[int, ...]:
         """The other dependents of the verb."""
         return tuple(i for i in self.parse.children[self.verb] if i not in (self.subject, self.thing))
 
@@ -123,10 +123,10 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
     if not _has_finite_form(clause):
         return "no finite form of the verb"
     # In a negated clause, the exchange need not change the meaning.
-    below = {parse.lowers[j] for i in clause.others for j in (i, *parse.children[i])}
+    below = {parse.lowers[j] for i in clause.other_dependents for j in (i, *parse.children[i])}
     if not below.isdisjoint(NEGATIVE | FOCUS):
         return "negated"
-    if not all(_applies_to_both_sides(clause, i) for i in clause.others):
+    if not all(_applies_to_both_sides(clause, i) for i in clause.other_dependents):
         return "more is said about one of the two"
 
     # The reference of a possessive, a reflexive, another pronoun or a repeated name would change.
@@ -147,7 +147,7 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
 def _has_finite_form(clause: TransitiveVerb) -> bool:
     """Return whether the verb has a certain finite form, or is the participle of a caption."""
     parse, verb = clause.parse, clause.verb
-    auxiliaries = [i for i in clause.others if parse.bases[i] == "aux"]
+    auxiliaries = [i for i in clause.other_dependents if parse.bases[i] == "aux"]
     if parse.tags[verb] == "VBG" and not auxiliaries and parse.heads[verb] == verb:
         return True  # a caption: "A dog chasing a cat."
     if parse.tags[verb] in ("VBD", "VBZ", "VBP"):
@@ -238,7 +238,7 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
         return group.variant("role_reversal", level)
     if left := why_not_edited(group.source):
         return left
-    parse, lexicon = english.parse(group.source), english.lexicon
+    parse, lexicon = english.stored_parse(group.source), english.lexicon
     reason = NONE
     for verb in range(len(parse)):
         ends = _subject_and_object(parse, verb)
@@ -407,7 +407,7 @@ def role_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings 
         if not OTHER.isdisjoint(sense.lexfile for sense in senses[:MOST]):  # "shrimp", "tackle"
             return NO_PERSONS
 
-    other = english.parse(exchanged.text)
+    other = english.stored_parse(exchanged.text)
     other_passive, other_root = make_passive(other, english), statement_root(other)
     if (
         not isinstance(other_passive, tuple)

@@ -192,7 +192,7 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     result = english.derive(_find_swap_groups, group.source)
     if isinstance(result, str):
         return result
-    parse = english.parse(group.source)
+    parse = english.stored_parse(group.source)
     rejected: list[str] = []
     swaps = _choose_meaning_changing_swaps(parse, result, rng, rejected)
     if len(swaps) < SWAPS:
@@ -275,13 +275,13 @@ def group_units_by_tag(units: Sequence[MovableUnit], words: Sequence[str]) -> Gr
 
 
 def _choose_meaning_changing_swaps(
-    parse: Parse, found: SwapGroups, rng: Random, rejected: list[str]
+    parse: Parse, swap_groups: SwapGroups, rng: Random, rejected: list[str]
 ) -> list[tuple[str, Swap]]:
     """Return three groups and two units of each such that no step repeats the meaning of an earlier one.
 
     Reasons against other exchanges are added to `rejected`.
     """
-    groups, relations = found
+    groups, relations = swap_groups
     swaps: list[tuple[str, Swap]] = []
     meanings = [relations.after(())]
     for tag in rng.sample(sorted(groups), len(groups)):

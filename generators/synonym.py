@@ -151,7 +151,7 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     slots = english.derive(find_synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
-    parse = english.parse(group.source)
+    parse = english.stored_parse(group.source)
     ranked_slots = order_slots(slots, rng, is_last_resort)
     return replace_slots(english, parse, ranked_slots, relation="synonym", level=level)
 
@@ -176,7 +176,7 @@ def synonym_beside(
     slots = english.derive(find_synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
-    parse = english.parse(group.source)
+    parse = english.stored_parse(group.source)
     replaced_at = {edit.start for edit in base.edits}
     here = [slot for slot in slots if parse.starts[slot.at] in replaced_at]
     if not here:

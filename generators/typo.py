@@ -101,7 +101,7 @@ def _make_noise(kind: str, group: Group, *, level: int, rng: Draws, english: Eng
 def _noise_function(name: str, seed: int, is_experimental: bool) -> ParseFunction:
     """Return a function that makes this kind of noise in a text. It is cached per seed."""
 
-    def noise(english: English, parse: Parse) -> Outcome:
+    def make_noisy_variant(english: English, parse: Parse) -> Outcome:
         options = english.derive(_noise_options_function(seed, is_experimental), parse.text)
         if isinstance(options, str):
             if name in TYPOS or name in ENGLISH_ONLY:
@@ -113,7 +113,7 @@ def _noise_function(name: str, seed: int, is_experimental: bool) -> ParseFunctio
         made = (_noisy_variant(parse.text, options, name, size, rng, english) for size in sizes)
         return next(filter(None, made), NO_PLACE_FOR_AS_MANY if options.changes else NO_PLACE)
 
-    return noise
+    return make_noisy_variant
 
 
 keyboard, transposition, missing, quotes, blanks, composition, accents, capitals, markup, emoji = (
@@ -164,7 +164,7 @@ def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[Engli
     They are the same for all kinds of noise of a seed.
     """
 
-    def place(english: English, parse: Parse) -> NoiseOptions | str:
+    def make_noise_options(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_not_edited(parse.text):
             return why
         result = list(dict.fromkeys(_meaning_changes(english, parse, seed, is_experimental=is_experimental)))
@@ -172,7 +172,7 @@ def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[Engli
         free = find_typable_tokens(parse, english.lexicon, english.substitutes.expressions)
         return NoiseOptions(tuple(result), tuple((parse.starts[i], parse.ends[i]) for i in free))
 
-    return place
+    return make_noise_options
 
 
 def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
@@ -202,13 +202,13 @@ def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experiment
 
 
 def _noisy_variant(
-    source: str, options: NoiseOptions, kind: str, size: int, rng: Draws, english: English
+    source: str, options: NoiseOptions, kind: str, changed_characters: int, rng: Draws, english: English
 ) -> Variant | None:
     if kind in TYPOS:
-        made = _mistyped_variant(source, options, kind, size, rng, english)
+        made = _mistyped_variant(source, options, kind, changed_characters, rng, english)
         return made and replace(made, relation=kind, level=1)
-    edits = choose_notation_edits(source, kind, size, rng)
-    return _variant_of_size(source, edits, kind, size, relation=kind, level=1) if edits else None
+    edits = choose_notation_edits(source, kind, changed_characters, rng)
+    return _variant_of_size(source, edits, kind, changed_characters, relation=kind, level=1) if edits else None
 
 
 def _mistyped_variant(
@@ -235,12 +235,12 @@ def _mistyped_variant(
 
 
 def _variant_of_size(
-    source: str, edits: tuple[Edit, ...], kind: str, size: int, *, relation: str, level: int
+    source: str, edits: tuple[Edit, ...], kind: str, changed_characters: int, *, relation: str, level: int
 ) -> Variant | None:
-    """Return the variant if it differs by `size` characters. Two adjacent edits may add up to fewer."""
+    """Return the variant if it differs by `changed_characters` characters. Two adjacent edits may add up to fewer."""
     text = apply_edits(source, edits)
-    if edit_distance(source, text) != size:
+    if edit_distance(source, text) != changed_characters:
         return None
-    count = f"{size} character{'s' * (size > 1)} changed"
+    count = f"{changed_characters} character{'s' * (changed_characters > 1)} changed"
     why = f"{kind}, {count}: {edits_in_words(source, edits)}"
     return Variant(text, relation, level, edits, NAME, why)

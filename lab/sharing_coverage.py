@@ -126,8 +126,9 @@ def main() -> None:
     print("| --- " * 9 + "|")
     for name, things in named:
         sharing = Sharing.of(things)
+        freedom = sharing.degrees_of_freedom
         if sharing.why_no_interval:
-            print(f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.effective_items:.0f} | withheld |")
+            print(f"| {name} | {len(things)} | {freedom:.0f} | {sharing.effective_items:.0f} | withheld |")
             continue
         found = list(cells(things, args.runs, rng, bootstrap=args.bootstrap))
         if args.worst:
@@ -136,7 +137,7 @@ def main() -> None:
             ]
         for what, correlation, share, covers, old in found:
             print(
-                f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.effective_items:.0f} | {what} | "
+                f"| {name} | {len(things)} | {freedom:.0f} | {sharing.effective_items:.0f} | {what} | "
                 f"{correlation:g} | {share:g} | {100 * covers:.1f}% | {100 * old:.1f}% |"
             )
 

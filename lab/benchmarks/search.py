@@ -188,7 +188,7 @@ def compared(change: Floats, clusters: np.ndarray, theta: float, rng: np.random.
     off = (change - mean[:, None]) @ of_cluster / n
     cr1 = (off**2).sum(axis=1) * len(sizes) / (len(sizes) - 1)
     shared = (off**2).sum(axis=1) / (1 - (sizes**2).sum() / n**2)
-    free = Sharing.of(clusters).free
+    freedom = Sharing.of(clusters).degrees_of_freedom
     plain = change.var(axis=1) / n
     up, down = np.clip(change, 0, None).sum(axis=1), np.clip(-change, 0, None).sum(axis=1)
     z = stats.tango_z(n, up, down, theta)
@@ -198,8 +198,8 @@ def compared(change: Floats, clusters: np.ndarray, theta: float, rng: np.random.
     beyond = (change - theta) @ of_cluster
     flipped = beyond @ rng.choice([-1.0, 1.0], size=(len(sizes), FLIPS))
     by_flips = ((flipped <= beyond.sum(axis=1)[:, None] + 1e-9).sum(axis=1) + 1) / (FLIPS + 1)
-    others = (stats.t_cdf(s, f) for s, f in ((t[0], len(sizes) - 1), (t[1], free), (score[0], len(sizes) - 1),
-                                             (score[1], free)))  # fmt: skip
+    others = (stats.t_cdf(s, f) for s, f in ((t[0], len(sizes) - 1), (t[1], freedom), (score[0], len(sizes) - 1),
+                                             (score[1], freedom)))  # fmt: skip
     return np.array([*others, by_flips])
 
 

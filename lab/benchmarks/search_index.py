@@ -121,7 +121,7 @@ def main() -> None:
 
 def searched(index: InvertedLists, queries: Vectors, counts: list[int], probes: int) -> None:
     """Search with so many probes; and what that finds."""
-    index.set_probes(probes)
+    index.set_searched_lists(probes)
     for count in counts:
         with measured(f"{index.size.probes} of {index.size.lists} lists, {count:,} queries"):
             for _ in index.search(queries[:count], count=DEPTH, fewest=10):

@@ -71,11 +71,11 @@ def mrpc_texts(path: Path) -> list[str]:
 
 
 def encoder() -> object:
-    from encheck.encoders.load import config_for, load_model
+    from encheck.encoders.load import find_or_make_model_config, load_model
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
 
-    return load_model(config_for("sbert", known_models()), device=Device("cpu"))
+    return load_model(find_or_make_model_config("sbert", known_models()), device=Device("cpu"))
 
 
 def timed(work: Callable[[], object]) -> float:

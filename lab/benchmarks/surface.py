@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from encheck.language.lexicon.load import load_lexicon
 from encheck.metrics import adjusted_rate, directions_mean
 from encheck.metrics.pairs import margin_wins
-from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
-from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, Triplet, surface_differences, surface_preference
+from encheck.scoring.text_scorers import SurfaceScorer
+from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, Triplet, nearer_by_edit_distance, surface_differences
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SHARED, WEIGHTED, Frequencies
 from encheck.types import Estimate, FloorAndAim
@@ -112,7 +112,7 @@ def pool(near: int, far: int, size: int = POOL) -> tuple[Triplet, ...]:
 @cache
 def sides_of(near: int, far: int, size: int = POOL, *, favours: int) -> NDArray[np.intp]:
     """Places of the triplets that can be a side of a crossed group: the edit distance favours one text."""
-    return np.flatnonzero([surface_preference(t.source, t.near, t.far) == favours for t in pool(near, far, size)])
+    return np.flatnonzero([nearer_by_edit_distance(t.source, t.near, t.far) == favours for t in pool(near, far, size)])
 
 
 @cache

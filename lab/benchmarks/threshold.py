@@ -26,7 +26,7 @@ from encheck.operations.threshold.rates import NEGATIVE, UNKNOWN, Pairs, Populat
 from encheck.operations.threshold.report import are_few_independent
 from encheck.options import Settings
 from encheck.running.service import EncoderService
-from encheck.statistics.false_accepts import Negatives, judge_budget, lowest_threshold, naive_threshold
+from encheck.statistics.false_accepts import Negatives, judge_budget, lowest_threshold, threshold_without_confidence
 from encheck.system.progress import Progress
 
 SAMPLES, CLUSTERS = 1_000, 500
@@ -177,7 +177,7 @@ def tried(truth: Truth, budget: float) -> list[Tally]:
         thresholds = (
             lowest_threshold(sample.negatives, budget=budget),
             lowest_threshold(one_each, budget=budget),
-            naive_threshold(sample.negatives, budget=budget),
+            threshold_without_confidence(sample.negatives, budget=budget),
         )
         made = judge_budget(sample.negatives, budget=budget, strictest=np.inf, step=1e-4)
         for tally, threshold in zip(tallies, thresholds, strict=True):

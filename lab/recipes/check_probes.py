@@ -317,7 +317,7 @@ def runs(text: str) -> set[tuple[str, ...]]:
 def duplicates(folder: Path) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from encheck.encoders.load import config_for, load_model
+    from encheck.encoders.load import find_or_make_model_config, load_model
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
 
@@ -334,7 +334,7 @@ def duplicates(folder: Path) -> None:
     near = vectorizer.transform(sources) @ theirs.T
     candidates = {i: near[i].toarray().ravel().argsort()[-NEAR:] for i in range(len(sources))}
     wanted = sorted({int(j) for found in candidates.values() for j in found})
-    model = load_model(config_for("sbert", known_models()), device=Device("cpu"))
+    model = load_model(find_or_make_model_config("sbert", known_models()), device=Device("cpu"))
     first, second = model.encode(sources), model.encode([texts[j] for j in wanted])
     rows = {j: k for k, j in enumerate(wanted)}
     best = [(max(float(first[i] @ second[rows[int(j)]]), -1.0), int(j)) for i in candidates for j in candidates[i]]

@@ -363,7 +363,9 @@ def coverage(args: argparse.Namespace) -> None:
             stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]
             some, made = [some[i] for i in stated], [[side[i] for i in stated] for side in made]
         if args.generator == "entity":
-            named = [i for i, text in enumerate(some) if NAMED & {e[2:] for e in maker.english.parse(text).entities}]
+            named = [
+                i for i, text in enumerate(some) if NAMED & {e[2:] for e in maker.english.stored_parse(text).entities}
+            ]
             some, made = [some[i] for i in named], [[side[i] for i in named] for side in made]
         shares = (f"{sum(isinstance(one, Variant) for one in side) / len(some):.0%}" for side in made)
         print(f"| {spec.partition(':')[0]} | {len(some)} | " + " | ".join(shares) + " |")

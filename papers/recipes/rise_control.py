@@ -31,7 +31,7 @@ from training_options import above_zero, count, share_of
 from encheck.datasets.clusters import order_clusters_by_hash
 from encheck.datasets.load import load
 from encheck.encoders.checkpoints.pretrained import quiet_transformers
-from encheck.encoders.load import config_for, find_model_folder
+from encheck.encoders.load import find_model_folder, find_or_make_model_config
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
 from encheck.generators.jumble import choose_exchanges
@@ -211,7 +211,7 @@ def logits_of(pool: Sequence[Pooled], settings: Settings, seed: int) -> tuple[Fl
 
 def folder(model: str) -> str:
     """Where the model's files are."""
-    return str(find_model_folder(config_for(model, known_models())))
+    return str(find_model_folder(find_or_make_model_config(model, known_models())))
 
 
 def about(pool: Sequence[Pooled], logits: Floats, found: Logits, weights: Floats, model: str) -> dict[str, Any]:
@@ -354,9 +354,9 @@ def paired(differences: Floats) -> tuple[float, float, float, float]:
     """Mean of the differences by seed, its 95% interval by Student's t, and the two-sided p."""
     n = len(differences)
     found = Sharing.of(np.arange(n)).estimate_errors(differences)
-    error, free = float(found.error[0]), found.free
-    mean, reach = float(differences.mean()), float(t_quantile(0.975, free)) * error
-    p = 2 * float(t_cdf(-abs(mean) / error, free)) if error else float(mean == 0)
+    error, degrees_of_freedom = float(found.error[0]), found.degrees_of_freedom
+    mean, reach = float(differences.mean()), float(t_quantile(0.975, degrees_of_freedom)) * error
+    p = 2 * float(t_cdf(-abs(mean) / error, degrees_of_freedom)) if error else float(mean == 0)
     return mean, mean - reach, mean + reach, p
 
 

@@ -13,7 +13,7 @@ import tiny
 
 import encheck
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.load import config_for, detect_adapter, load_model
+from encheck.encoders.load import detect_adapter, find_or_make_model_config, load_model
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import packaged_models_path, read_models
 from encheck.errors import DataError, UsageError
@@ -236,7 +236,7 @@ def test_the_recipe_trains_what_is_not_finished_and_its_checkpoints_decide(tmp_p
     )
     assert folders == ["pairs/diff+mult-0", "pairs/u+v+diff-0"]
     for folder, one in zip(folders[::-1], first, strict=True):
-        model = load_model(config_for(str(tmp_path / "out" / folder), {}), device=Device("cpu"))
+        model = load_model(find_or_make_model_config(str(tmp_path / "out" / folder), {}), device=Device("cpu"))
         test = parts_of(train_head.load(own, sample=None)).test
         u, v = (model.encode([getattr(p, side) for p in test]) for side in ("first", "second"))
         said, turned = (model.score_vectors(*both) >= model.decision for both in ((u, v), (v, u)))

@@ -21,7 +21,7 @@ from encheck.generators.antonym import antonym
 from encheck.generators.jumble import jumble
 from encheck.generators.swap_chain import SwappedVariant
 from encheck.generators.synonym import synonym
-from encheck.items.builders import against_paraphrase, contrast, edited
+from encheck.items.builders import against_paraphrase, contrast, edited_pairs
 from encheck.items.chains import continuation_chains
 from encheck.items.variants import VariantMaker, WritingModels
 from encheck.language.english import English
@@ -114,7 +114,7 @@ def published(*sources, relation, level=1):
     """The items of a criterion by the published recipe."""
     data = dataset_from_rows("own", [PairRow(source, f"{source} indeed", 1) for source in sources])
     maker = VariantMaker(english=English(recipe=RECIPE))
-    build = against_paraphrase(antonym) if relation == "antonym" else edited(synonym)
+    build = against_paraphrase(antonym) if relation == "antonym" else edited_pairs(synonym)
     return build(data, level, maker)
 
 

@@ -11,7 +11,7 @@ import pytest
 import tiny
 from tiny_models import change_json
 
-from encheck.encoders.load import config_for, detect_adapter, load_model
+from encheck.encoders.load import detect_adapter, find_or_make_model_config, load_model
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import apply_model_args
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
@@ -73,7 +73,7 @@ def pooling(dimension=16, **settings):
 
 
 def encoder(folder, **options):
-    return load_model(apply_model_args(config_for(str(folder), {}), options), device=CPU)
+    return load_model(apply_model_args(find_or_make_model_config(str(folder), {}), options), device=CPU)
 
 
 def drawn(*shape, seed=0):

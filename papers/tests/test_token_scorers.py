@@ -15,8 +15,8 @@ from encheck.encoders.load import load_model
 from encheck.encoders.models_file import ModelConfig, apply_model_args, packaged_models_path, read_models
 from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.language.pipeline.pipeline import Pipeline
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.service import EncoderService
-from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck_papers.alignment import one_to_one, span_vectors
 from encheck_papers.bertscore import greedy
@@ -205,7 +205,7 @@ OF_THE_TABLES = {
 @pytest.mark.parametrize(("name", "build"), OF_THE_TABLES.items(), ids=OF_THE_TABLES)
 def test_the_entries_of_the_papers_tables_score_pairs_with_checkpoints_of_their_kind(name, build, tmp_path):
     config = apply_model_args(read_models(packaged_models_path())[name], {"name": str(build(tmp_path / "model"))})
-    subject = Subject("m", config, load_model(config, device=CPU))
+    subject = ModelUnderTest("m", config, load_model(config, device=CPU))
     pairs = [*PAIRS, ("the dog sings " * 40, "a cat"), ("the dog sings", "the dog sings")]
     found = EncoderService(subject, Store(tmp_path / "s.sqlite")).similarities(*zip(*pairs, strict=True))
     assert np.isfinite(found).all()

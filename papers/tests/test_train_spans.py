@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tiny
 
-from encheck.encoders.load import config_for, load_model
+from encheck.encoders.load import find_or_make_model_config, load_model
 from encheck.encoders.model_config import Device
 from encheck.errors import DataError, UsageError
 
@@ -124,7 +124,7 @@ def test_a_finished_training_is_a_model_and_is_not_done_again(own, tmp_path, cap
     paper = json.loads((folder / "papers.json").read_text())
     assert paper["papers"][0]["value"] == 100 * first["test"]["f1"]
     assert paper["seed"] == 0
-    model = load_model(config_for(str(folder), {}), device=Device("cpu"))
+    model = load_model(find_or_make_model_config(str(folder), {}), device=Device("cpu"))
     pairs = asked(own, "--pooling=pas")[0].parts.test
     u, v = (model.encode([getattr(pair, side) for pair in pairs]) for side in ("first", "second"))
     positive = model.score_vectors(u, v) >= model.decision

@@ -54,17 +54,17 @@ def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
     from encheck.encoders.load import load_model
     from encheck.encoders.model_config import Device
     from encheck.items.variants import VariantMaker
-    from encheck.running.bench import Bench
-    from encheck.running.subject import Subject
+    from encheck.running.model_under_test import ModelUnderTest
+    from encheck.running.scoring_session import ScoringSession
     from encheck.store import Store
     from encheck.system.progress import Progress
 
     store = Store(folder / "store.sqlite")
     try:
         model = load_model(entry, device=Device("cpu"))
-        subject = Subject("tiny", entry, model)
+        subject = ModelUnderTest("tiny", entry, model)
         before = subject.fingerprint
-        bench = Bench({"tiny": subject}, {}, store, maker=VariantMaker())
+        bench = ScoringSession({"tiny": subject}, {}, store, maker=VariantMaker())
         bench.encode({"tiny": [*pairwise(TEXTS)]}, progress=Progress(quiet=True))
         if subject.error:
             raise subject.error

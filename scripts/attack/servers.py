@@ -247,8 +247,8 @@ def asked(adapter: str, address: str, folder: Path) -> Any:
     from encheck.encoders.load import load_model
     from encheck.encoders.model_config import Device, ModelConfig
     from encheck.items.variants import VariantMaker
-    from encheck.running.bench import Bench
-    from encheck.running.subject import Subject
+    from encheck.running.model_under_test import ModelUnderTest
+    from encheck.running.scoring_session import ScoringSession
     from encheck.store import Store
     from encheck.system.progress import Progress
 
@@ -261,9 +261,9 @@ def asked(adapter: str, address: str, folder: Path) -> Any:
     try:
         model = load_model(config, device=Device())
         model.client.__dict__["sleep"] = lambda seconds: None  # its waits are tested elsewhere
-        subject = Subject("served", config, model)
+        subject = ModelUnderTest("served", config, model)
         fingerprint = subject.fingerprint
-        bench = Bench({"served": subject}, {}, store, maker=VariantMaker())
+        bench = ScoringSession({"served": subject}, {}, store, maker=VariantMaker())
         bench.encode({"served": [(text, text) for text in TEXTS]}, progress=Progress(quiet=True))
         refuse_kept(store, fingerprint)
         if subject.error:
@@ -340,7 +340,7 @@ def cases() -> Iterator[Callable[[Path], None]]:
 
 def ready() -> None:
     vectors(TEXTS)
-    import encheck.running.bench  # noqa: F401
+    import encheck.running.scoring_session  # noqa: F401
 
 
 add_cases("servers", "answers", list(cases()), ready=ready, seconds=30.0)

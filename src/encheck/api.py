@@ -40,7 +40,7 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
     >>> load_model("bag-of-words").encode(["The bridge was closed.", "The bridge was open."]).shape
     (2, 256)
     """
-    from encheck.encoders.load import config_for, detect_hub_adapter, load_model
+    from encheck.encoders.load import detect_hub_adapter, find_or_make_model_config, load_model
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import apply_model_args, known_models
     from encheck.encoders.protocol import Encoder, PairScorer
@@ -48,7 +48,7 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
 
     known = known_models(Settings(project=project_table(Path("pyproject.toml"))).models_file)
     name = as_option(spec)
-    config = config_for(name, known, adapter=arguments.get("adapter"))
+    config = find_or_make_model_config(name, known, adapter=arguments.get("adapter"))
     if name not in known and "adapter" not in arguments:
         config = detect_hub_adapter(config)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}

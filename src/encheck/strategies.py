@@ -25,7 +25,7 @@ from encheck.datasets import fresh_probes
 from encheck.datasets.fresh_probes import ProbeFrame, fill_frame
 from encheck.datasets.probes import expand_mirror_groups, relation_keeping_meaning
 from encheck.errors import UsageError, unknown_name_message
-from encheck.scoring.triplets import surface_preference
+from encheck.scoring.triplets import nearer_by_edit_distance
 from encheck.types import Group, Variant
 
 __all__ = [
@@ -309,7 +309,7 @@ def _minimal_pairs_of(group: Group, name: str, frame: str) -> Iterator[MinimalPa
     """Yield a minimal pair for each text that changes the meaning, with a text that keeps the meaning."""
     for changed in (v for v in group.variants if v.relation == name):
         if kept := group.variant(relation_keeping_meaning(name), changed.level):
-            favours = SIDES.get(surface_preference(group.source, kept.text, changed.text), "")
+            favours = SIDES.get(nearer_by_edit_distance(group.source, kept.text, changed.text), "")
             yield MinimalPair(
                 group.source, kept.text, changed.text, name, favours, _certificate(kept), _certificate(changed), frame
             )

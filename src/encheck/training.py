@@ -44,7 +44,7 @@ from encheck.gating.balance import (
     part_means,
     property_families,
     property_wins,
-    score_part,
+    score_part_of_family,
 )
 from encheck.gating.baseline import make_case_scores
 from encheck.gating.decision import assess_rows, decide_by_rows, row_statistics
@@ -54,9 +54,9 @@ from encheck.gating.types import DEFAULT
 from encheck.items.variants import refuse_unread_variants
 from encheck.metrics import find_metric
 from encheck.options.settings import settings_from_keywords
-from encheck.running.bench import Bench
 from encheck.running.labels import OBJECT
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.frame import DEV_SPLIT
 from encheck.scoring.splits import join_split_names
 from encheck.store import Store
@@ -85,7 +85,7 @@ class PlannedCases:
         settings = replace(settings_from_keywords([], [data], {"seed": seed}), models=())
         evaluation = Evaluation.open(settings, (), quiet=True)
         try:
-            ((self.data, whole),) = evaluation.bench.data.items()
+            ((self.data, whole),) = evaluation.session.data.items()
             refuse_unread_variants(whole, [check.claim for check in packaged_checks([data])])
             self.dataset = part(whole)
             gates = [check.claim.declared.gates for check in checks]
@@ -93,8 +93,10 @@ class PlannedCases:
                 metric and find_metric(metric).kind == "rate" for metric in gates
             )  # rates need no scale
             data_of = {self.data: self.dataset}
-            bench = Bench({}, data_of, evaluation.bench.store, maker=evaluation.bench.maker, calibrates=calibrates)
-            self._evaluation = evaluation.with_bench(bench)
+            session = ScoringSession(
+                {}, data_of, evaluation.session.store, maker=evaluation.session.maker, calibrates=calibrates
+            )
+            self._evaluation = evaluation.with_session(session)
             named_models = replace(settings, models=(f"{OBJECT}{MODEL}",))
             self.cases = []
             for case in (case for check in checks for case in check.cases(named_models)):
@@ -116,13 +118,13 @@ class PlannedCases:
         """
         with Scratch() as folder:
             store = Store(Path(folder, "store.sqlite"))
-            subject = Subject(MODEL, ModelConfig(MODEL), model, foreign_class_name(model))
-            bench = self._evaluation.bench.with_models({MODEL: subject}, store)
-            evaluation = self._evaluation.with_bench(bench)
+            subject = ModelUnderTest(MODEL, ModelConfig(MODEL), model, foreign_class_name(model))
+            session = self._evaluation.session.with_models({MODEL: subject}, store)
+            evaluation = self._evaluation.with_session(session)
             try:
                 requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
-                bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
-                bench.refuse_failed_model(MODEL)
+                session.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
+                session.refuse_failed_model(MODEL)
                 tables = []
                 for case in self.cases:
                     with suppress(NothingToMeasure):
@@ -130,7 +132,7 @@ class PlannedCases:
                         tables.append(make_case_scores(case.id, case.property, columns, case.claim.declared))
             finally:
                 store.close()
-        scale = bench.scale(MODEL, self.data)
+        scale = session.scale(MODEL, self.data)
         return ModelScores({table.case: table for table in tables}, {self.data: scale} if scale else {})
 
 
@@ -237,9 +239,9 @@ class CheckpointScorer:
         if checks is None:
             scored &= {check.property for check in packaged_checks() if check.claim.declared.selects}
         self.scored = scored
-        families = {score_part(check.claim.family) for check in chosen if check.property in self.scored}
+        families = {score_part_of_family(check.claim.family) for check in chosen if check.property in self.scored}
         self.parts = [part for part in PARTS if part in families]
-        families = {score_part(case.claim.family) for case in self.plan.cases if case.property in self.scored}
+        families = {score_part_of_family(case.claim.family) for case in self.plan.cases if case.property in self.scored}
         self.parts_with_items = [part for part in PARTS if part in families]
 
     @property
@@ -304,7 +306,9 @@ def _counts_in_balanced_score(check: Check) -> bool:
     """Return whether the check has a win rate and counts in the balanced score."""
     declared = check.claim.declared
     return (
-        bool(declared.gates) and find_metric(declared.gates).kind == "rate" and score_part(declared.family) is not None
+        bool(declared.gates)
+        and find_metric(declared.gates).kind == "rate"
+        and score_part_of_family(declared.family) is not None
     )
 
 

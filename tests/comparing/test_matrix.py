@@ -100,7 +100,7 @@ def test_a_mean_similarity_has_no_better_side(tmp_path):
 
 def test_what_one_model_alone_gets_wrong_comes_first(three):
     found = compare(three)
-    assert [flip.alone for flip in found.flips[:28]] == ["bad"] * 28
+    assert [flip.only_wrong_model for flip in found.flips[:28]] == ["bad"] * 28
     assert [flip.wrong for flip in found.flips[28:]] == [("bad", "new")] * 2
     assert found.flips[0].right == ("old", "new")
     page = render_comparison(found)

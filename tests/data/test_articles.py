@@ -11,7 +11,7 @@ from encheck.datasets.load import data_label, guess_data_set, is_unlabelled_spec
 from encheck.datasets.passages import PageSection, PassageOptions, parse_html, parse_markdown
 from encheck.datasets.splitting import WORD, split_passages
 from encheck.errors import DataError, NothingToMeasure
-from encheck.items import headings, logged_queries, ranked_queries, titles
+from encheck.items import heading_queries, logged_queries, ranked_queries, title_queries
 from encheck.items.variants import VariantMaker
 from encheck.reporting.data import describe_dataset
 
@@ -228,12 +228,12 @@ def test_a_corpus_of_one_and_data_without_a_log_are_not_measured(tmp_path):
 def test_a_title_seeks_its_article_and_a_heading_its_section(centre, tmp_path):
     (centre / "more.md").write_text("# Returns\n\n## When\n\nAny day.\n\n## Where\n\nAt the desk.\n")
     found = data(centre, log_of(tmp_path))
-    known = titles(found, "known", VariantMaker())
+    known = title_queries(found, "known", VariantMaker())
     bodies = known.included[0].documents
     said = {q.source: sorted(bodies.texts[row] for row, _ in q.right) for q in known.included}
     assert said["Refunds"] == ["Ask us.", "in May\nin June"]
     assert said["Shipping"] == ["Three days."]
-    sections = headings(found, "known", VariantMaker())
+    sections = heading_queries(found, "known", VariantMaker())
     assert [q.source for q in sections.included] == ["Where"]  # `When` heads two sections
     assert sections.excluded == {"another one has the same words": 2}
     assert {q.cluster for q in sections.included} == {"more.md"}

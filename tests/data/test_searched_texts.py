@@ -14,7 +14,7 @@ from encheck.datasets.collection import (
 from encheck.datasets.load import load
 from encheck.datasets.splitting import split_sentences
 from encheck.errors import NothingToMeasure
-from encheck.items import contrasts, cut, random_pairs, repeated
+from encheck.items import contrasts, random_pairs, repeated_texts, shortened_texts
 from encheck.items.variants import VariantMaker
 
 DOCUMENTS = {
@@ -97,7 +97,7 @@ def search(tmp_path):
     return search
 
 
-@pytest.mark.parametrize("build", [random_pairs, repeated, cut])
+@pytest.mark.parametrize("build", [random_pairs, repeated_texts, shortened_texts])
 def test_a_search_with_labels_keeps_its_own_checks(search, build):
     data = search(("what of refunds", "A refund takes 14 days."), ("what of parcels", "Parcels leave at noon."))
     assert data.groups

@@ -8,7 +8,7 @@ import pytest
 
 from encheck.datasets.load import load, stream_groups
 from encheck.errors import DataError
-from encheck.items import against_paraphrase, edited, labelled_pairs
+from encheck.items import against_paraphrase, edited_pairs, labelled_pairs
 from encheck.items.variants import VariantMaker
 from encheck.reporting.data import describe_dataset
 from encheck.types import Variant
@@ -130,7 +130,7 @@ def test_edits_need_no_label_and_what_needs_a_paraphrase_says_so(tmp_path):
     def shout(group, **_):
         return Variant(group.source.upper(), "shout", generator="shout")
 
-    assert len(edited(shout)(found, 1, VariantMaker()).included) == 2
+    assert len(edited_pairs(shout)(found, 1, VariantMaker()).included) == 2
     with pytest.raises(Exception, match=r"every paraphrase of texts is identical to its sentence"):
         against_paraphrase(shout)(found, 1, VariantMaker())
     with pytest.raises(Exception, match="has 0 pairs of label 1"):

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encheck.encoders.adapters import find_adapter
-from encheck.encoders.load import config_for, detect_adapter, load_model
+from encheck.encoders.load import detect_adapter, find_or_make_model_config, load_model
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import apply_model_args, known_models
 from encheck.encoders.protocol import FittedModel
@@ -22,7 +22,7 @@ LENGTHS = [(3, 300), pytest.param(60, 20_000, marks=pytest.mark.long)]  # exampl
 def check_detection(made, adapter, why):
     """A path is taken for this adapter, with this reason, and encodes."""
     assert detect_adapter(Path(made.name)) == (adapter, why)
-    config = config_for(made.name, known_models())
+    config = find_or_make_model_config(made.name, known_models())
     assert config.adapter == adapter
     assert config.description == f"loaded as a {find_adapter(adapter).what}: {why}"
     model = load_model(apply_model_args(config, dict(made.options)), device=CPU)

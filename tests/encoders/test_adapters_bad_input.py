@@ -20,13 +20,13 @@ from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.load import config_for, load_model, locate_weights
+from encheck.encoders.load import find_or_make_model_config, load_model, locate_weights
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import VariantMaker
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
@@ -239,7 +239,9 @@ def said(entry, tmp_path):
             model.fingerprint()
         except ModelError as error:
             return str(error)
-        bench = Bench({"tiny": Subject("tiny", entry, model)}, {"demo": DATA}, store, maker=VariantMaker())
+        bench = ScoringSession(
+            {"tiny": ModelUnderTest("tiny", entry, model)}, {"demo": DATA}, store, maker=VariantMaker()
+        )
         bench.smoke_test_models(
             [("tiny", "demo", Claim(labelled_pairs), 1)], locks=no_locks, progress=Progress(quiet=True)
         )
@@ -319,7 +321,7 @@ NO_PATHS = {"too long": f"./{'x' * 400}", "of nobody": "~nobody-of-this-name/mod
 @pytest.mark.parametrize("name", NO_PATHS.values(), ids=NO_PATHS)
 def test_a_path_that_no_file_system_takes_is_a_model_that_is_not_there(name):
     with pytest.raises(ModelError, match=r"does not exist|unknown model"):
-        load_model(config_for(name, {}), device=Device("cpu"))
+        load_model(find_or_make_model_config(name, {}), device=Device("cpu"))
     for adapter in ("sentence-transformers", "vectors"):
         there, told = locate_weights(ModelConfig("tiny", name=name, adapter=adapter))
         assert not there

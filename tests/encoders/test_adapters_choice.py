@@ -17,7 +17,13 @@ from encheck.cli import app
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.files import check_torch_pickle, largest_token_id
 from encheck.encoders.hub import check_hashes, describe_pin
-from encheck.encoders.load import config_for, detect_adapter, load_model, locate_weights, missing_packages_command
+from encheck.encoders.load import (
+    detect_adapter,
+    find_or_make_model_config,
+    load_model,
+    locate_weights,
+    missing_packages_command,
+)
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, apply_model_args, known_models
 from encheck.errors import ConfigError, ModelError, UsageError
@@ -80,8 +86,8 @@ def test_a_file_of_another_kind_is_refused_with_the_kinds_that_there_are(tmp_pat
     with pytest.raises(
         ModelError, match=r"notes.pdf is a file, but should be a folder, or a file that ends in \.bin, "
     ):
-        config_for(str(tmp_path / "notes.pdf"), {})
-    taken = config_for(str(tmp_path / "notes.pdf"), {}, adapter="vectors")
+        find_or_make_model_config(str(tmp_path / "notes.pdf"), {})
+    taken = find_or_make_model_config(str(tmp_path / "notes.pdf"), {}, adapter="vectors")
     assert taken.name.endswith("notes.pdf")
 
 

@@ -26,8 +26,8 @@ from encheck.encoders.models_file import ModelConfig, apply_model_args, known_mo
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store
 from encheck.system.progress import Progress
 
@@ -481,12 +481,12 @@ def test_fields_of_a_role_are_sent_with_its_texts_and_with_no_others(server, ada
 def test_queries_and_documents_with_other_fields_have_rows_of_their_own_in_the_store(server, tmp_path):
     server.state.before = lambda body: f"{body.get('input_type', 'plain')} "
     model = opened(server, options={"fields": FIELDS, "concurrency": 1})
-    subject = Subject("served", ModelConfig("served"), model)
+    subject = ModelUnderTest("served", ModelConfig("served"), model)
     model.fingerprint()
     roles = {"query": TEXTS[:9], "document": TEXTS[:9]}
     for _ in range(2):  # the second time from the store
         store = Store(tmp_path / "store.sqlite")
-        bench = Bench({"served": subject}, {}, store, maker=VariantMaker())
+        bench = ScoringSession({"served": subject}, {}, store, maker=VariantMaker())
         bench.encode({"served": [(TEXTS[0], TEXTS[1])]}, roles={"served": roles}, progress=Progress(quiet=True))
         assert subject.error is None
         for role, sent in (("query", "query"), ("document", "passage")):
@@ -522,7 +522,7 @@ def test_a_model_that_changes_in_one_role_alone_is_another(server):
 def test_fields_can_be_arguments_and_are_read_from_an_entry(server, tmp_path):
     bare = ModelConfig("served", adapter="openai", name=server.address, options={"model": "x"})
     config = apply_model_args(bare, {"fields": "{query: {input_type: query}, document: {input_type: passage}}"})
-    assert load_model(config, device=Device()).fields_for("passage") == {"input_type": "passage"}
+    assert load_model(config, device=Device()).request_fields_for_role("passage") == {"input_type": "passage"}
     entry = "served: {adapter: tei, name: 'http://a', options: {fields: {query: {prompt_name: query}}}}"
     (tmp_path / "models.yaml").write_text(entry)
     assert read_models(tmp_path / "models.yaml")["served"].options["fields"]["query"] == {"prompt_name": "query"}

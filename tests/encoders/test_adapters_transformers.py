@@ -23,8 +23,8 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import checked_batches
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store, text_key
 from encheck.system.progress import Progress
 
@@ -148,7 +148,7 @@ def test_a_prompt_by_role_stands_before_the_text(plain):
 def test_a_run_keeps_what_a_text_gets_without_a_role(plain, tmp_path):
     ours = opened(plain, prompt="the ", prompts={"query": "red "})
     store = Store(tmp_path / "store.sqlite")
-    bench = Bench({"tiny": Subject("tiny", ModelConfig("tiny"), ours)}, {}, store, maker=VariantMaker())
+    bench = ScoringSession({"tiny": ModelUnderTest("tiny", ModelConfig("tiny"), ours)}, {}, store, maker=VariantMaker())
     ours.encode(TEXTS[:2], role="query")  # before the run, as a caller of its own
     bench.encode({"tiny": [tuple(TEXTS[:2])]}, progress=Progress(quiet=True))
     kept, there = store.get("vector", ours.fingerprint(), [text_key(text) for text in TEXTS[:2]])

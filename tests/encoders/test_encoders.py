@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from encheck.encoders import fake
 from encheck.encoders.batching import allow_mixed_lengths, batch_equal_lengths
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
-from encheck.encoders.load import config_for, find_model_folder, load_model, locate_weights
+from encheck.encoders.load import find_model_folder, find_or_make_model_config, load_model, locate_weights
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 from encheck.encoders.protocol import BatchEncoder, Encoder, PairScorer, check_scores, check_vectors, checked_batches
@@ -463,22 +463,22 @@ def test_a_name_of_models_yaml_goes_before_a_folder_and_a_dotted_path_is_the_fol
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sbert").mkdir()
     known = known_models()
-    assert config_for("sbert", known) is known["sbert"]
-    taken = config_for("./sbert", known)
+    assert find_or_make_model_config("sbert", known) is known["sbert"]
+    taken = find_or_make_model_config("./sbert", known)
     assert (taken.label, taken.name, taken.adapter) == ("sbert", "./sbert", "sentence-transformers")
     (tmp_path / "other").mkdir()
-    assert config_for("other", known).name == "other"
-    assert config_for("owner/name", known) == ModelConfig("owner--name", name="owner/name")
+    assert find_or_make_model_config("other", known).name == "other"
+    assert find_or_make_model_config("owner/name", known) == ModelConfig("owner--name", name="owner/name")
 
 
 def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
     known = known_models()
     with pytest.raises(ModelError) as caught:
-        config_for("sbrt", known)
+        find_or_make_model_config("sbrt", known)
     assert str(caught.value).startswith("unknown model 'sbrt'; did you mean 'sbert'? There are: arctic, bag-of-words,")
     assert "A folder is written --model=./folder, a hub id owner/name" in str(caught.value)
     with pytest.raises(ModelError, match=r"is an address.*--model=openai --model-arg name=http://localhost:8000/v1 "):
-        config_for("http://localhost:8000/v1", known)
+        find_or_make_model_config("http://localhost:8000/v1", known)
 
 
 HUB = """if True:

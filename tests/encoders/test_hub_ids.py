@@ -7,7 +7,7 @@ import pytest
 import tiny_models
 
 from encheck.encoders.hub import commit_from_cache_path
-from encheck.encoders.load import config_for, detect_hub_adapter, load_model
+from encheck.encoders.load import detect_hub_adapter, find_or_make_model_config, load_model
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 from encheck.options import Settings
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("encoders")
     ],
 )
 def test_a_hub_id_can_name_its_revision(given, name, revision):
-    config = config_for(given, known_models())
+    config = find_or_make_model_config(given, known_models())
     assert (config.name, config.revision) == (name, revision)
 
 
@@ -63,7 +63,7 @@ KINDS = {
 @pytest.mark.parametrize(("kind", "said"), KINDS.items(), ids=KINDS)
 def test_a_hub_id_without_an_entry_is_run_by_the_adapter_that_its_files_are_for(hub, kind, said):
     hub(tiny_models.BUILDERS[kind])
-    found = detect_hub_adapter(config_for("owner/name", {}))
+    found = detect_hub_adapter(find_or_make_model_config("owner/name", {}))
     assert found.adapter == kind
     assert found.description.startswith(said)
     assert np.isfinite(load_model(found, device=Device("cpu")).encode(["the dog"])).all()
@@ -71,7 +71,7 @@ def test_a_hub_id_without_an_entry_is_run_by_the_adapter_that_its_files_are_for(
 
 def test_an_older_model2vec_on_the_hub_is_seen_by_its_configuration(hub):
     (hub(tiny_models.model2vec) / "modules.json").unlink()
-    assert detect_hub_adapter(config_for("owner/name", {})).adapter == "model2vec"
+    assert detect_hub_adapter(find_or_make_model_config("owner/name", {})).adapter == "model2vec"
 
 
 def test_what_is_no_hub_id_is_left_as_it_is(tmp_path):

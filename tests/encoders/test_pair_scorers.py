@@ -13,8 +13,8 @@ from encheck.encoders.models_file import ModelConfig, apply_model_args
 from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.similarity import jaccard
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -263,9 +263,11 @@ def test_pair_scorers_are_no_encoders_and_those_that_count_texts_are_fitted(bina
 
 def test_the_bench_fits_scores_and_keeps_what_a_pair_scorer_gives(tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    subjects = [Subject("m", ModelConfig("m"), lexical("bm25")) for _ in range(2)]
+    subjects = [ModelUnderTest("m", ModelConfig("m"), lexical("bm25")) for _ in range(2)]
     for subject in subjects:
-        Bench({"m": subject}, {}, store, maker=VariantMaker()).encode({"m": PAIRS}, progress=Progress(quiet=True))
+        ScoringSession({"m": subject}, {}, store, maker=VariantMaker()).encode(
+            {"m": PAIRS}, progress=Progress(quiet=True)
+        )
         assert subject.error is None
     assert [subject.encoded for subject in subjects] == [3, 0]
     assert subjects[0].scored == subjects[1].scored

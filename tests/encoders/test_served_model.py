@@ -16,9 +16,9 @@ from encheck.encoders.server import OpenAiEncoder
 from encheck.errors import EncoderError
 from encheck.items.variants import VariantMaker
 from encheck.running import service
-from encheck.running.bench import Bench
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.running.service import BatchSaver, EncoderService
-from encheck.running.subject import Subject
 from encheck.store import Store, text_key
 from encheck.system.progress import Progress
 
@@ -74,9 +74,9 @@ def opened(server, adapter="openai", **options):
 
 
 def encoded(store, model, texts=TEXTS, progress=None):
-    subject = Subject("served", ModelConfig("served"), model)
+    subject = ModelUnderTest("served", ModelConfig("served"), model)
     model.fingerprint()
-    bench = Bench({"served": subject}, {}, store, maker=VariantMaker())
+    bench = ScoringSession({"served": subject}, {}, store, maker=VariantMaker())
     bench.encode({"served": [(text, text) for text in texts]}, progress=progress or Progress(quiet=True))
     return subject
 
@@ -249,7 +249,7 @@ def test_what_is_encoded_again_is_not_kept_where_the_model_has_changed(server, s
     print_of = model.fingerprint()
     server.state.encode = second
     with pytest.raises(EncoderError, match=CHANGED):
-        EncoderService(Subject("served", ModelConfig("served"), model), store).encode_again(TEXTS[:4])
+        EncoderService(ModelUnderTest("served", ModelConfig("served"), model), store).encode_again(TEXTS[:4])
     assert not store.get("vector", f"{print_of}/again", [text_key(t) for t in TEXTS[:4]])[1].any()
 
 

@@ -26,7 +26,7 @@ def test_vectors_are_looked_up_by_text_or_by_its_hash(tmp_path):
     by_hash = load_model(parquet(tmp_path / "b.parquet", hash=hashes, vector=VECTORS.tolist()))
     for model in (by_text, by_hash):
         assert model.encode(TEXTS[::-1]).tolist() == VECTORS[::-1].tolist()
-        assert model.lacks([*TEXTS, "another"]) == ["another"]
+        assert model.texts_without_vector([*TEXTS, "another"]) == ["another"]
     assert by_text.fingerprint() != by_hash.fingerprint()
 
 

@@ -285,7 +285,7 @@ def test_the_error_of_the_calibration_is_that_of_pools_drawn_again():
     rng = np.random.default_rng(0)
     gaps = [0.6 / (1 - rng.normal(0.1, 0.1, 2_000).mean()) for _ in range(2_000)]
     scale = Scale(0.1, 1.0, pairs=2_000, spread=0.1)
-    assert scale.reference_error(0.6 / scale.unit) == pytest.approx(np.std(gaps), rel=0.05)
+    assert scale.error_from_random_pairs(0.6 / scale.unit) == pytest.approx(np.std(gaps), rel=0.05)
 
 
 def drawn_again(gap, pools):

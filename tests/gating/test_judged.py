@@ -214,11 +214,11 @@ def test_judgements_are_kept_as_qrels_and_found_by_what_was_shown(tmp_path):
         "query-id\tcorpus-id\tscore\tagainst\nq1\taa\t1\tbb\nq1\tbb\t0\taa\nq2\tcc\t0\tdd\nq2\tdd\t0\tcc\n"
     )
     known = read_judgements(judgements_path(log))
-    assert known.answers([first, second]) == {"i1": "before", "i2": "neither"}
-    assert known.answer(replace(first, before="bb", after="aa", item="other")) == "after"
-    assert known.answer(replace(first, after="ee")) is None
-    assert save_answers(judgements_path(log), [(first, "equal")]).answer(first) == "equal"
-    assert save_answers(judgements_path(log), [(first, None)]).answers([first, second]) == {"i2": "neither"}
+    assert known.answers_to([first, second]) == {"i1": "before", "i2": "neither"}
+    assert known.answer_to(replace(first, before="bb", after="aa", item="other")) == "after"
+    assert known.answer_to(replace(first, after="ee")) is None
+    assert save_answers(judgements_path(log), [(first, "equal")]).answer_to(first) == "equal"
+    assert save_answers(judgements_path(log), [(first, None)]).answers_to([first, second]) == {"i2": "neither"}
     assert read_judgements(tmp_path / "none") == Judgements({})
 
 

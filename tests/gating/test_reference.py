@@ -14,7 +14,7 @@ from recorded import run_file, schema
 from encheck.datasets.load import load
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
 from encheck.gating.comparison import baseline_scores, run_scores
-from encheck.gating.reference import SHIPPED, property_differences, shipped_baselines
+from encheck.gating.reference import SHIPPED, property_differences, shipped_baselines_on_same_data
 from encheck.reporting import reference
 from encheck.run_file import Reference
 from encheck.system.typed_files import as_values
@@ -46,13 +46,13 @@ def test_what_ships_is_small_and_of_the_probes_that_ship():
     assert sum(path.stat().st_size for path in files) < MOST
     probes = load("probes")
     data = {"name": "probes", "fingerprint": probes.fingerprint}
-    for found in shipped_baselines(run_file({"data": [data], "checks": []})):
+    for found in shipped_baselines_on_same_data(run_file({"data": [data], "checks": []})):
         (kept,) = found.summary.data
         assert (kept.version, kept.fingerprint) == (probes.version, probes.fingerprint), (
             "the references are of other probes. Remedy: python lab/recipes/reference.py"
         )
         assert sum(map(len, found.cases.values())) > 30_000
-    assert not list(shipped_baselines(run_file({"data": [data | {"fingerprint": "x"}], "checks": []})))
+    assert not list(shipped_baselines_on_same_data(run_file({"data": [data | {"fingerprint": "x"}], "checks": []})))
 
 
 def test_a_loss_is_certain_and_noise_is_not():

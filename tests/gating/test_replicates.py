@@ -9,9 +9,9 @@ from gate_fakes import CASE, scores
 from encheck.errors import BaselineError
 from encheck.gating.pairing import ModelScores
 from encheck.gating.replicates import (
+    are_scores_nearly_equal,
     check_replicates,
     estimate_seed_noise,
-    is_same_model,
     refuse_few_replicates,
     refuse_other_dimension,
 )
@@ -65,12 +65,12 @@ def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all_and_widens_by_no_m
     noise = estimate_seed_noise(moved)
     own = (0.06 / 0.02) ** 2 / 2  # three pairs of six differ
     assert noise.pooled**2 == pytest.approx(own / 2, rel=0.05)
-    assert noise.of("antonym/d/1") ** 2 == pytest.approx((4 * own / 2 + 3 * own) / 7, rel=0.05)
-    assert noise.of("synonym/d/1") ** 2 == pytest.approx(4 * own / 2 / 7, rel=0.05)
-    assert noise.widening_noise("antonym/d/1") == noise.of("antonym/d/1")
+    assert noise.noise_of_row("antonym/d/1") ** 2 == pytest.approx((4 * own / 2 + 3 * own) / 7, rel=0.05)
+    assert noise.noise_of_row("synonym/d/1") ** 2 == pytest.approx(4 * own / 2 / 7, rel=0.05)
+    assert noise.widening_noise("antonym/d/1") == noise.noise_of_row("antonym/d/1")
     assert noise.widening_noise("synonym/d/1") == 0
     unknown = "a row that no seed replicate measured"
-    assert (noise.of(unknown), noise.widening_noise(unknown)) == (noise.pooled, 0)
+    assert (noise.noise_of_row(unknown), noise.widening_noise(unknown)) == (noise.pooled, 0)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -141,4 +141,4 @@ def test_a_replicate_of_another_dimension_is_refused():
 @pytest.mark.parametrize(("scales", "moved", "copied"), [({}, 0.003, False), ({"d": Scale(0, 2)}, 0.003, True)])
 def test_a_copy_is_one_in_units_of_identical_text_and_of_one_without_a_scale(scales, moved, copied):
     one, other = side([0.5] * 20, [0.1] * 20), side([0.5 + moved] * 20, [0.1 + moved] * 20)
-    assert is_same_model(replace(one, scales=scales), other) == copied
+    assert are_scores_nearly_equal(replace(one, scales=scales), other) == copied

@@ -110,9 +110,9 @@ def test_another_seed_gives_another_jumble():
 SCRIPT = """
 from encheck.datasets.load import load
 from encheck.generators.jumble import jumble
-from encheck.items import edited
+from encheck.items import edited_pairs
 from encheck.items.variants import VariantMaker
-print([pair.second for pair in edited(jumble)(load("probes"), 2, VariantMaker()).included])
+print([pair.second for pair in edited_pairs(jumble)(load("probes"), 2, VariantMaker()).included])
 """
 
 

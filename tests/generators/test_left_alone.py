@@ -180,7 +180,7 @@ def test_halves_that_something_belongs_to_stay(text):
 
 def fitting(text, word):
     ENGLISH.parse_all([text])
-    parse = ENGLISH.parse(text)
+    parse = ENGLISH.stored_parse(text)
     return fitting_lemmas(load_lexicon(), parse, parse.words.index(word))
 
 

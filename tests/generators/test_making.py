@@ -29,8 +29,8 @@ GROUPS = [Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(SENTENCES
 
 def tagged(group, *, level, rng, english):
     """A generator for these tests: needs the parse, then the tags of a text of its own."""
-    parse = english.parse(group.source)
-    _, tags = english.tags(f"{group.source} Indeed.")
+    parse = english.stored_parse(group.source)
+    _, tags = english.stored_tags(f"{group.source} Indeed.")
     return Variant(f"{len(parse)} {len(tags)} {rng.random()}", "tagged", level, (), "tagged")
 
 
@@ -164,7 +164,7 @@ def test_a_run_on_many_texts_forgets_parses_that_the_store_has(english, monkeypa
 
 def test_a_generator_that_never_gets_what_it_waits_for_is_named(english):
     def endless(group, *, level, rng, english):
-        english.tags(str(Random().random()))
+        english.stored_tags(str(Random().random()))
 
     with pytest.raises(CheckError, match="endless still waits after 50 rounds"):
         VariantMaker(0, english).variants(GROUPS[:1], endless)

@@ -8,7 +8,7 @@ from encheck.generators.phenomenon import SIDES, phenomenon_generator
 from encheck.items import contrast, crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.scoring.triplets import surface_preference
+from encheck.scoring.triplets import nearer_by_edit_distance
 from encheck.types import Group, Recipe, Variant
 
 negation, negation_kept, negation_control, negation_mirror = (
@@ -128,7 +128,7 @@ def test_the_four_texts_are_of_one_place_and_differ():
 def test_the_surface_favours_the_kept_text_as_often_as_the_changed_one():
     texts = [f"The {thing} was left in the {place}." for thing in ("box", "bag", "key") for place in ("car", "hall")]
     signs = {
-        surface_preference(text, made(text, negation_kept, seed=seed).text, made(text, negation, seed=seed).text)
+        nearer_by_edit_distance(text, made(text, negation_kept, seed=seed).text, made(text, negation, seed=seed).text)
         for text in texts
         for seed in SEEDS
     }
@@ -178,8 +178,8 @@ def test_the_checks_take_negations_of_texts_without_labels():
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
         assert (
-            surface_preference(first.source, first.near, first.far)
-            + surface_preference(second.source, second.near, second.far)
+            nearer_by_edit_distance(first.source, first.near, first.far)
+            + nearer_by_edit_distance(second.source, second.near, second.far)
             <= 0
         )
 

@@ -16,7 +16,7 @@ from encheck.items import contrast, crossed
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.scoring.triplets import surface_preference
+from encheck.scoring.triplets import nearer_by_edit_distance
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Recipe, Variant, apply_edits
 
@@ -229,9 +229,9 @@ def test_a_mirror_is_none_of_the_other_texts():
 def test_the_edit_distance_favours_the_side_of_the_coin_and_the_mirror_the_other():
     kept, changed = ["a b c e", "a x y z d"], ["a b q d", "r s t d", "a b c"]
     found = [choose_side_texts("a b c d", kept, changed, Draws(seed, "x", "a b c d")) for seed in range(20)]
-    first = [surface_preference("a b c d", one["kept"], one["changed"]) for one in found]
+    first = [nearer_by_edit_distance("a b c d", one["kept"], one["changed"]) for one in found]
     assert {1, -1} <= set(first)
-    second = [surface_preference(one["mirror"], one["changed"], one["kept"]) for one in found]
+    second = [nearer_by_edit_distance(one["mirror"], one["changed"], one["kept"]) for one in found]
     assert all(b <= 0 for a, b in zip(first, second, strict=True) if a > 0)
     assert choose_side_texts("a", ["a"], ["b"], Draws(0, "x", "a")) == NO_MIRROR
 

@@ -25,7 +25,7 @@ from encheck.generators.typo import (
     transposition,
     typo,
 )
-from encheck.items import contrast_of_noise
+from encheck.items import noise_contrasts
 from encheck.items.catalogue import list_variants
 from encheck.items.variants import VariantMaker
 from encheck.language.edits.noise import (
@@ -187,14 +187,14 @@ def test_items_of_each_kind_have_both_texts_and_probes_have_none():
     data = Dataset("d", (), tuple(Group(text, text, text, text) for text in TEXTS), "none", len(TEXTS))
     maker = VariantMaker(0, ENGLISH)
     for kinds in (TYPING_ERRORS, OTHER_NOTATIONS, MARKUP_AND_EMOJI):
-        build = contrast_of_noise(kinds, other_meaning)
+        build = noise_contrasts(kinds, other_meaning)
         found = [build(data, kind, maker) for kind in kinds if kind not in ("composition", "accents")]
         assert all(item.near_why and item.far_why for items in found for item in items.included)
-    assert contrast_of_noise(typo, other_meaning)(data, 2, maker).included
+    assert noise_contrasts(typo, other_meaning)(data, 2, maker).included
     written = (Variant("Eleven lamps.", "number"),)
     probes = Dataset("p", (), (Group("g", "12 lamps.", "12 lamps.", "c", written),), "none", len(TEXTS))
     with pytest.raises(NothingToMeasure, match="needs text without written edits"):
-        contrast_of_noise(typo, other_meaning)(probes, 1, maker)
+        noise_contrasts(typo, other_meaning)(probes, 1, maker)
 
 
 def test_the_published_recipe_has_no_noise():

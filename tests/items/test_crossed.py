@@ -16,12 +16,12 @@ from encheck.gating.baseline import model_tables
 from encheck.generators.invariance import casing
 from encheck.generators.phenomenon import phenomenon_generator
 from encheck.ids import CaseId
-from encheck.items import contrast, crossed, edited
+from encheck.items import contrast, crossed, edited_pairs
 from encheck.items.variants import VariantMaker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction_rate
-from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale, read_item_frame
+from encheck.scoring.text_scorers import SurfaceScorer
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
@@ -177,7 +177,7 @@ def test_nothing_else_is_made_of_a_sentence_with_contrasts_and_no_paraphrase(tmp
     one["variants"] = one["variants"][1:]
     data = dataset(tmp_path, [one])
     with pytest.raises(NothingToMeasure, match="nothing else is made from it"):
-        edited(casing)(data, 1, VariantMaker(0))
+        edited_pairs(casing)(data, 1, VariantMaker(0))
 
 
 def test_the_figures_are_those_of_the_two_directions(roles):

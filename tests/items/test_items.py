@@ -14,11 +14,11 @@ from encheck.generators.reorder import reorder
 from encheck.generators.synonym import synonym
 from encheck.items.builders import (
     against_paraphrase,
-    against_random_pairs,
     contrast,
-    edited,
-    in_passages,
+    edited_pairs,
     labelled_pairs,
+    paraphrases_and_random_pairs,
+    passage_triplets,
 )
 from encheck.items.variants import VariantMaker
 from encheck.scoring.pairs import SentencePair
@@ -74,7 +74,7 @@ def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
 
 def test_nothing_is_measured_where_no_sentence_has_a_variant(data):
     with pytest.raises(NothingToMeasure, match="no sentence of own gives this check something to compare"):
-        edited(silent)(data, 1, VariantMaker())
+        edited_pairs(silent)(data, 1, VariantMaker())
 
 
 def silent(group, *, level, rng, english):
@@ -82,7 +82,7 @@ def silent(group, *, level, rng, english):
 
 
 def test_an_edited_pair_holds_the_sentence_and_its_variant(probes):
-    items = edited(synonym)(probes, 2, VariantMaker())
+    items = edited_pairs(synonym)(probes, 2, VariantMaker())
     assert len(items.included) == sum(g.variant("synonym", 2) is not None for g in probes.groups)
     assert all(isinstance(item, SentencePair) and item.label is None for item in items.included)
     assert all(apply_edits(item.first, item.edits) == item.second for item in items.included)
@@ -110,28 +110,30 @@ def test_a_contrast_counts_which_side_is_missing(probes):
     assert len(items.included) + len(without) == len(probes.groups)
 
 
-@pytest.mark.parametrize("build", [against_paraphrase(shouting), edited(shouting), contrast(shouting, jumble)])
+@pytest.mark.parametrize("build", [against_paraphrase(shouting), edited_pairs(shouting), contrast(shouting, jumble)])
 def test_duplicate_groups_have_items_with_distinct_ids(build):
     items = build(dataset_from_rows("own", [ROWS[0]] * 3), 1, VariantMaker())
     assert len({item.id for item in items.included}) == 3
 
 
 def test_an_id_names_data_relation_level_generator_and_occurrence(data):
-    first = edited(jumble)(data, 2, VariantMaker()).included[0]
+    first = edited_pairs(jumble)(data, 2, VariantMaker()).included[0]
     name, digest, *rest = first.id.split("/")
     assert (name, len(digest), rest) == ("own", 16, ["jumble", "2", "jumble", "0"])
 
 
 def test_ids_and_variants_do_not_depend_on_the_order_of_rows(data):
     turned = dataset_from_rows("own", ROWS[::-1])
-    assert set(edited(shouting)(data, 1, VariantMaker()).included) == set(
-        edited(shouting)(turned, 1, VariantMaker()).included
+    assert set(edited_pairs(shouting)(data, 1, VariantMaker()).included) == set(
+        edited_pairs(shouting)(turned, 1, VariantMaker()).included
     )
 
 
 def test_a_sentence_added_later_changes_no_other_variant(data):
     more = dataset_from_rows("own", [PairRow("A barge came up the old canal.", "A barge came.", 1), *ROWS])
-    assert set(edited(jumble)(data, 1, VariantMaker()).included) < set(edited(jumble)(more, 1, VariantMaker()).included)
+    assert set(edited_pairs(jumble)(data, 1, VariantMaker()).included) < set(
+        edited_pairs(jumble)(more, 1, VariantMaker()).included
+    )
 
 
 def test_randomness_comes_of_the_seed_the_generator_and_the_group(data):
@@ -149,7 +151,7 @@ def test_own_negatives_are_the_pairs_of_label_0(data):
 
 
 def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
-    kept = against_random_pairs(probes, 1, VariantMaker()).included
+    kept = paraphrases_and_random_pairs(probes, 1, VariantMaker()).included
     random = {(p.first, p.second) for p in kept if p.label == 0}
     calibration = {(p.first, p.second) for p in probes.draw_random_pairs(seed=0)}
     assert len(random) == len(calibration) == 2_000
@@ -161,7 +163,7 @@ def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
     [
         (ROWS[:4], labelled_pairs, "1 pairs of label 0"),
         (ROWS[2:], labelled_pairs, "1 pairs of label 1"),
-        ([ROWS[0], ROWS[0]], against_random_pairs, "0 pairs of random"),
+        ([ROWS[0], ROWS[0]], paraphrases_and_random_pairs, "0 pairs of random"),
     ],
 )
 def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
@@ -172,6 +174,6 @@ def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
 def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages_and_counted(probes):
     some = [g for g in probes.groups if g.passage and g.variant("antonym")][:3]
     half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "antonym"))
-    found = in_passages(["antonym"])(replace(probes, groups=(half, *some[1:])), 3, VariantMaker())
+    found = passage_triplets(["antonym"])(replace(probes, groups=(half, *some[1:])), 3, VariantMaker())
     assert len(found.included) == 2
     assert found.excluded == {"no edit that keeps the meaning was written for this phenomenon": 1}

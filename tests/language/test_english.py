@@ -66,6 +66,6 @@ def test_parses_and_tags_of_any_signs_come_back_from_the_store_as_they_were_made
         english.parse_all([text])
         english.tag_all([text, TEXT])
         made = VariantMaker(0, english).variants([Group("g", text, "", "c")], synonym)
-        found.append((english.parse(text), english.tags(text), english.tags(TEXT), made))
+        found.append((english.stored_parse(text), english.stored_tags(text), english.stored_tags(TEXT), made))
         english.store.close()
     assert found[0] == found[1]

@@ -36,7 +36,7 @@ def test_a_style_refuses_what_it_has_no_place_for():
 @pytest.mark.parametrize("size", numerals.SIZES)
 def test_other_values_are_others_and_each_size_has_some(value, size):
     decimals = 1 if value % 1 else 0
-    found = numerals.list_values_at_distance(value, decimals=decimals, size=size, least=0 if decimals else 2)
+    found = numerals.list_values_at_distance(value, decimals=decimals, distance=size, minimum=0 if decimals else 2)
     assert found
     assert value not in found
     assert min(found) >= (0 if decimals else 2)
@@ -44,7 +44,8 @@ def test_other_values_are_others_and_each_size_has_some(value, size):
 
 def test_near_is_nearer_than_middle_and_middle_than_far():
     reach = [
-        max(abs(v - 40) for v in numerals.list_values_at_distance(Fraction(40), size=size)) for size in numerals.SIZES
+        max(abs(v - 40) for v in numerals.list_values_at_distance(Fraction(40), distance=size))
+        for size in numerals.SIZES
     ]
     assert reach == sorted(reach)
 
@@ -56,7 +57,7 @@ def found():
 
     def found(text):
         english.parse_all([text])
-        return find_number_mentions(english.parse(text))
+        return find_number_mentions(english.stored_parse(text))
 
     return found
 

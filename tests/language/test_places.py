@@ -28,14 +28,14 @@ def english():
 )
 def test_names_particle_verbs_joined_words_auxiliaries_capitals_and_adjectives_for_nouns_stay(english, text, key):
     english.parse_all([text])
-    places = cached_replaceable_tokens(english.parse(text))
+    places = cached_replaceable_tokens(english.stored_parse(text))
     assert key in places.staying
     assert key not in places.keys
 
 
 def test_words_of_the_table_may_be_replaced_where_they_stand_as_what_they_are(english):
     english.parse_all(["The faithful were sad and helped the poor.", "Old men met an ibex."])
-    parse = english.parse("The faithful were sad and helped the poor.")
+    parse = english.stored_parse("The faithful were sad and helped the poor.")
     assert [
         (parse.words[at], key)
         for at, key in zip(cached_replaceable_tokens(parse).at, cached_replaceable_tokens(parse).keys, strict=True)
@@ -43,7 +43,7 @@ def test_words_of_the_table_may_be_replaced_where_they_stand_as_what_they_are(en
         ("sad", "JJ sad"),
         ("helped", "VBD help"),
     ]
-    old = english.parse("Old men met an ibex.")
+    old = english.stored_parse("Old men met an ibex.")
     assert "ibex" not in [old.words[at] for at in cached_replaceable_tokens(old).at]
     assert old.words[cached_replaceable_tokens(old).at[0]] == "Old"  # a capital says nothing at the beginning
 
@@ -96,6 +96,6 @@ def test_a_word_that_does_not_look_as_its_tag_says_is_found(word, lemma, tag, lo
 def test_places_tell_which_words_begin_with_a_capital(english):
     text = "Big dogs bark. Small dogs hide in a large house."
     english.parse_all([text])
-    parse = english.parse(text)
+    parse = english.stored_parse(text)
     assert [parse.words[at] for at in cached_replaceable_tokens(parse).capital] == ["Big", "Small"]
     assert "large" in [parse.words[at] for at in cached_replaceable_tokens(parse).at]

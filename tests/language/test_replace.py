@@ -24,12 +24,12 @@ TEXTS = [
 def test_the_tag_of_a_word_in_its_window_is_its_tag_in_the_whole_text(text):
     english = English(pipeline=PIPELINE)
     english.parse_all([text])
-    parse = english.parse(text)
+    parse = english.stored_parse(text)
     for at, tag in enumerate(parse.tags):
         window = replace._find_tag_window(parse, at, PIPELINE.reach)
         part = replace._edit_window(parse, window, ())
         english.tag_all([part])
-        tokens, tags = english.tags(part)
+        tokens, tags = english.stored_tags(part)
         assert tokens == parse.words[slice(*window)]
         assert tags[at - window[0]] == tag
 
@@ -37,7 +37,7 @@ def test_the_tag_of_a_word_in_its_window_is_its_tag_in_the_whole_text(text):
 def test_a_window_is_smaller_than_the_text_and_those_that_overlap_are_one():
     english = English(pipeline=PIPELINE)
     english.parse_all([LONG])
-    parse = english.parse(LONG)
+    parse = english.stored_parse(LONG)
     old, sold, large = (parse.words.index(word) for word in ("older", "sold", "large"))
     (first, after), (other, _) = replace._find_tag_windows(parse, {old: "new", large: "small"}, PIPELINE.reach)
     assert 0 == first <= old < after <= other
@@ -48,7 +48,7 @@ def test_a_window_is_smaller_than_the_text_and_those_that_overlap_are_one():
 def test_nothing_but_the_words_around_an_edit_is_tagged_again():
     english = English(pipeline=PIPELINE)
     english.parse_all([LONG])
-    parse = english.parse(LONG)
+    parse = english.stored_parse(LONG)
     words = {parse.words.index("large"): "small", parse.words.index("older"): "more expensive"}
     with pytest.raises(MissingParses):
         replace_words(english, parse, words)
@@ -62,7 +62,7 @@ def test_nothing_but_the_words_around_an_edit_is_tagged_again():
 def test_a_word_of_another_tag_is_refused():
     english = English(pipeline=PIPELINE)
     english.parse_all([LONG])
-    parse = english.parse(LONG)
+    parse = english.stored_parse(LONG)
     words = {parse.words.index("house"): "houses"}
     with pytest.raises(MissingParses):
         replace_words(english, parse, words)

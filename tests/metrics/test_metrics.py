@@ -212,7 +212,7 @@ def test_the_rate_of_a_chain_of_items_counts_the_pairs_that_share_something():
     wanted = Sharing.of([[i, i + 1] for i in range(300)]).rate_interval(won.astype(float))
     assert (rate.low, rate.high) == (wanted[0][0], wanted[1][0])
     assert rate.clusters == 100
-    assert draws.select(np.arange(100)).sharing.independent < 40
+    assert draws.select(np.arange(100)).sharing.independent_clusters < 40
 
 
 def test_the_worst_items_come_first(two_classes):

@@ -98,7 +98,7 @@ SCIKIT = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_figure_at_a_threshold_is_scikit_learns(some, name):
-    chosen = some.in_cells(*RULES[name][0])
+    chosen = some.mask_of_cells(*RULES[name][0])
     expected = SCIKIT[name.partition("_")[0]](some.scores.labels[chosen], some.predicted[chosen])
     found = threshold_figure(some, name=name)
     assert found.value == pytest.approx(expected, abs=1e-9)
@@ -142,7 +142,7 @@ def test_constant_predictions_flatter_f1_and_nothing_else(some):
 
 
 def test_auc_n_is_scikit_learns_on_the_non_obvious_pairs(some):
-    chosen = some.in_cells(1, 3)
+    chosen = some.mask_of_cells(1, 3)
     found = auc_n(some)
     expected = sk.roc_auc_score(some.scores.labels[chosen], some.scores.values[chosen])
     assert found.value == pytest.approx(expected, abs=1e-6)
@@ -214,7 +214,7 @@ def test_a_folds_threshold_does_not_see_its_own_pairs():
 @pytest.mark.parametrize(("clusters", "labels"), [("aaaa", (0, 1, 0, 1)), ("aabb", (0, 1, 1, 1))])
 def test_no_threshold_is_chosen_on_the_pairs_that_it_measures(clusters, labels):
     chosen = predict_by_cluster_folds(np.array([0.1, 0.9, 0.2, 0.8]), np.array(labels, np.int8), list(clusters))
-    assert not chosen.is_complete
+    assert not chosen.predicts_every_pair
     assert np.isnan(chosen.predicted[:2]).all()
     assert "threshold" not in chosen.params
 

@@ -17,16 +17,17 @@ from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.ids import CaseId
-from encheck.items.chains import PIVOTS, parse_pivot, rewrite_sources, swap_chains, unusual_tag_counter
+from encheck.items.chains import PIVOTS, parse_pivot, rewrite_sources, swap_chains, unusual_tag_share_function
 from encheck.items.variants import VariantMaker
 from encheck.metrics.ranking import (
     accuracies_by_step,
     chain_figures,
-    falls_throughout,
     figures_by_overlap,
-    first_is_top,
     fluency_figures,
     length_figures,
+    mark_falling_rows,
+    mark_first_on_top,
+    mark_rise_at_step,
     mean_rank,
     mean_rejected_swaps,
     mean_word_overlap,
@@ -34,7 +35,6 @@ from encheck.metrics.ranking import (
     overlap_spearman,
     r_precision,
     rank_rows,
-    rises_at_step,
     select_test_chains,
     spearman,
     spearman_by_row,
@@ -42,8 +42,8 @@ from encheck.metrics.ranking import (
     violation_rate,
 )
 from encheck.reporting.failures import failure_message
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.chains import Chain
 from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import ChainScores, Scale
@@ -87,7 +87,7 @@ def test_every_group_of_the_reference_is_met(told):
     values = np.array([group["scores"] for group in told["per_group"]], float)
     for ties, key in (("expected", "tie_expected"), ("strict", "strict"), ("optimistic", "tie_optimistic")):
         expected = [group[f"r_precision_{key}"] for group in told["per_group"]]
-        assert first_is_top(values, ties=ties) == pytest.approx(expected, abs=1e-12)
+        assert mark_first_on_top(values, ties=ties) == pytest.approx(expected, abs=1e-12)
     expected = [np.nan if g["spearman_scipy"] is None else g["spearman_scipy"] for g in told["per_group"]]
     assert spearman_by_row(values) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
@@ -97,7 +97,7 @@ def test_every_permutation_of_the_reference_is_met(told):
         order = [int(x) for x in key.split(",")]
         values = np.array([[-order.index(degree) for degree in (4, 3, 2, 1)]], float)
         assert spearman_by_row(values) == pytest.approx([expected["spearman"]])
-        assert first_is_top(values).tolist() == [expected["r_precision"]]
+        assert mark_first_on_top(values).tolist() == [expected["r_precision"]]
 
 
 def test_means_over_groups_are_those_of_the_reference(told):
@@ -119,9 +119,9 @@ def test_spearman_of_rows_is_scipys(rows):
 def test_shorter_chains_are_ranked_by_what_they_have():
     values = np.array([[0.9, 0.5, np.nan], [0.2, 0.5, np.nan], [0.9, 0.8, 0.7]])
     assert spearman_by_row(values) == pytest.approx([1, -1, 1])
-    assert first_is_top(values).tolist() == [1, 0, 1]
-    assert falls_throughout(values).tolist() == [1, 0, 1]
-    assert rises_at_step(values, 2) == pytest.approx([np.nan, np.nan, 0], nan_ok=True)
+    assert mark_first_on_top(values).tolist() == [1, 0, 1]
+    assert mark_falling_rows(values).tolist() == [1, 0, 1]
+    assert mark_rise_at_step(values, 2) == pytest.approx([np.nan, np.nan, 0], nan_ok=True)
     assert rank_rows(values)[:, 0].tolist() == [1, 2, 1]
     assert violation_rate(scores_of(values), step=2).n == 1
 
@@ -234,11 +234,11 @@ def own():
 
 
 def run(model, data, maker, tmp_path, level, builder=None):
-    subject = Subject("m", ModelConfig("m"), model)
-    bench = Bench({"m": subject}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=maker)
+    subject = ModelUnderTest("m", ModelConfig("m"), model)
+    session = ScoringSession({"m": subject}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=maker)
     claim = Claim(builder or swap_chains())
-    bench.prepare([("m", "d", claim, level)], locks=no_locks, progress=Progress(quiet=True))
-    return bench.scores("m", "d", bench.items("d", claim, level))
+    session.prepare([("m", "d", claim, level)], locks=no_locks, progress=Progress(quiet=True))
+    return session.scores("m", "d", session.items("d", claim, level))
 
 
 class Degrees(Oracle):
@@ -316,8 +316,8 @@ def test_rewrites_take_the_place_of_the_sentence_and_data_without_any_have_nothi
 
 
 def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):
-    share = unusual_tag_counter(maker, [a for a, _ in PAIRS])
-    assert share(maker.english.parse(PAIRS[0][0]).tags) == 0
+    share = unusual_tag_share_function(maker, [a for a, _ in PAIRS])
+    assert share(maker.english.stored_parse(PAIRS[0][0]).tags) == 0
     assert share(["DT", "DT", "no tag", "DT"]) == 1
 
 

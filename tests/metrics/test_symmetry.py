@@ -18,7 +18,7 @@ from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
-from encheck.items.builders import both_orders
+from encheck.items.builders import pairs_in_both_orders
 from encheck.items.variants import VariantMaker
 from encheck.metrics.symmetry import (
     choose_decision_thresholds,
@@ -27,8 +27,8 @@ from encheck.metrics.symmetry import (
     flip_rate,
     largest_asymmetry,
 )
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.both_orders import BothOrders
 from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import BothOrdersScores, Scale
@@ -55,13 +55,16 @@ def learned(values, labels):
 
 
 def measured(model, data, tmp_path):
-    bench = Bench(
-        {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=VariantMaker()
+    session = ScoringSession(
+        {"m": ModelUnderTest("m", ModelConfig("m"), model)},
+        {"d": data},
+        Store(tmp_path / "s.sqlite"),
+        maker=VariantMaker(),
     )
-    claim = Claim(both_orders)
-    bench.prepare([("m", "d", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
-    items = bench.items("d", claim, 1)
-    return items, bench.scores("m", "d", items)
+    claim = Claim(pairs_in_both_orders)
+    session.prepare([("m", "d", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
+    items = session.items("d", claim, 1)
+    return items, session.scores("m", "d", items)
 
 
 def test_the_gate_part_of_the_probes_is_measured_and_the_dev_part_gives_the_threshold(tmp_path):
@@ -79,14 +82,14 @@ def test_a_pair_is_scored_in_both_orders():
 
 def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted():
     rows = [PairRow("a", "b", 1), PairRow("c", "d", 0), PairRow("e", "e", 1), PairRow("f", "g", None)]
-    items = both_orders(dataset_from_rows("own", rows), 1, VariantMaker())
+    items = pairs_in_both_orders(dataset_from_rows("own", rows), 1, VariantMaker())
     assert [(i.first, i.label) for i in items.included] == [("a", 1), ("c", 0)]
     assert items.excluded == {"no label": 1, "identical sentences": 1}
 
 
 def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
     with pytest.raises(NothingToMeasure, match="not have both labels"):
-        both_orders(dataset_from_rows("own", [PairRow("a", "b", 1), PairRow("c", "d", 1)]), 1, VariantMaker())
+        pairs_in_both_orders(dataset_from_rows("own", [PairRow("a", "b", 1), PairRow("c", "d", 1)]), 1, VariantMaker())
 
 
 def test_flips_are_counted_by_hand():

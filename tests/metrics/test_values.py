@@ -9,7 +9,7 @@ from test_metrics import margins, pairs
 from encheck.metrics import adjusted_rate, margin_rate, mean_margin, mean_similarity, similarity_gap
 from encheck.metrics.health import recall_at_1
 from encheck.metrics.pairs import wins
-from encheck.metrics.ranking import falls_throughout, first_is_top, rises_at_step
+from encheck.metrics.ranking import mark_falling_rows, mark_first_on_top, mark_rise_at_step
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 
@@ -54,8 +54,12 @@ def test_a_tie_counts_one_half_wherever_something_is_won():
     assert wins(table(NEAR[2:3], FAR[2:3]), SCALE).tolist() == [0.5]
     assert (margin_rate(tied).value, recall_at_1(tied).value) == (0.5, 0.0)
     assert {p.epsilon: p.value for p in margin_rate(tied).curve}[0.0] == 0.5
-    assert first_is_top(np.array([[0.7, 0.7]])).tolist() == falls_throughout(np.array([[0.7, 0.7]])).tolist() == [0.5]
-    assert rises_at_step(np.array([[0.7, 0.7]]), 1).tolist() == [0.5]
+    assert (
+        mark_first_on_top(np.array([[0.7, 0.7]])).tolist()
+        == mark_falling_rows(np.array([[0.7, 0.7]])).tolist()
+        == [0.5]
+    )
+    assert mark_rise_at_step(np.array([[0.7, 0.7]]), 1).tolist() == [0.5]
 
 
 @pytest.mark.parametrize(("metric", "chance"), [(adjusted_rate, 0.5), (margin_rate, 0.5), (similarity_gap, 0.0)])

@@ -21,11 +21,11 @@ from encheck.items.variants import VariantMaker
 from encheck.language.edits.contractions import expand_contractions, find_contraction_edits
 from encheck.language.english import English
 from encheck.metrics.health import antihub_share, contract_kept, ends_seen, evenness, hubness, room, steadiness
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.service import EncoderService
-from encheck.running.subject import Subject
-from encheck.scoring.measure import vector_similarity_grid, word_overlap_grid
 from encheck.scoring.scores import PairScores, RepeatedScores, Scale
 from encheck.scoring.searches import Query, search_texts
+from encheck.scoring.text_scorers import vector_similarity_grid, word_overlap_grid
 from encheck.similarity import SIMILARITIES, equal_up_to_rounding, jaccard
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
@@ -204,7 +204,7 @@ def test_what_was_encoded_again_is_kept(tmp_path):
             Counting.calls += 1
             return super().encode(texts)
 
-    service = EncoderService(Subject("m", ModelConfig("m"), Counting()), Store(tmp_path / "s.sqlite"))
+    service = EncoderService(ModelUnderTest("m", ModelConfig("m"), Counting()), Store(tmp_path / "s.sqlite"))
     found = [service.encode_again(["a b", "c"]) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
+from encheck.engine.case_outcome import CaseOutcome, ProcessDescription
 from encheck.engine.conclusion import add_contamination
-from encheck.engine.measured import CaseOutcome, ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import read_baseline, save_baseline
 from encheck.gating.comparison import run_scores

@@ -30,8 +30,8 @@ from encheck.options import Settings, command_to_continue, refuse_invalid_option
 from encheck.options.settings import OPTIONS
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import rest_lines
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.pairs import SentencePair
 from encheck.store import Store
@@ -98,8 +98,10 @@ def bench(data, tmp_path):
         clock = Clock()
         model = Slow(clock, seconds)
         config = ModelConfig("slow", price=price)
-        subjects = {"slow": Subject("slow", config, model)}
-        return Bench(subjects, {"demo": data}, Store(tmp_path / "store.sqlite"), maker=VariantMaker(), clock=clock)
+        subjects = {"slow": ModelUnderTest("slow", config, model)}
+        return ScoringSession(
+            subjects, {"demo": data}, Store(tmp_path / "store.sqlite"), maker=VariantMaker(), clock=clock
+        )
 
     return bench
 
@@ -118,39 +120,39 @@ def few(monkeypatch):
 
 
 def test_a_look_takes_whole_clusters_of_each_kind_of_edit_and_no_more_texts_than_it_may(bench, requests, data):
-    look = largest_affordable_part(bench(), requests, most=90)
-    part = look.bench.data["demo"]
-    assert 0.8 * 90 <= look.texts <= 90
+    look = largest_affordable_part(bench(), requests, max_texts=90)
+    part = look.session.data["demo"]
+    assert 0.8 * 90 <= look.text_count <= 90
     assert [len(part.pairs), len(part.groups), look.clusters] == [2 * look.clusters, look.clusters, len(part.universe)]
     kinds = [variant.relation for one in part.groups for variant in one.variants[:1]]
     assert kinds.count("antonym") == kinds.count("number")
-    again = largest_affordable_part(bench(), requests, most=90)
-    assert again.bench.data["demo"].universe == part.universe
+    again = largest_affordable_part(bench(), requests, max_texts=90)
+    assert again.session.data["demo"].universe == part.universe
     other = bench()
     other.seed = 7
-    assert largest_affordable_part(other, requests, most=90).bench.data["demo"].universe != part.universe
+    assert largest_affordable_part(other, requests, max_texts=90).session.data["demo"].universe != part.universe
 
 
 def test_a_search_is_left_out_of_a_look_since_its_figure_depends_on_all_that_is_searched(bench, requests):
-    assert [claim.property for _, _, claim, _ in largest_affordable_part(bench(), requests, most=90).requests] == [
+    assert [claim.property for _, _, claim, _ in largest_affordable_part(bench(), requests, max_texts=90).requests] == [
         "paraphrase"
     ]
-    assert largest_affordable_part(bench(), requests[1:], most=90) is None
+    assert largest_affordable_part(bench(), requests[1:], max_texts=90) is None
 
 
 def test_contracts_are_looked_at_on_some_of_their_items_from_the_whole_run(bench, requests):
     contracts = [("slow", "demo", check(name, "contract"), 1)
                  for name in ("end_of_a_long_text_is_seen", "same_text_gets_the_same_answer_twice")]  # fmt: skip
     one = bench()
-    look = largest_affordable_part(one, [*requests, *contracts], most=200)
-    assert look.texts <= 200
+    look = largest_affordable_part(one, [*requests, *contracts], max_texts=200)
+    assert look.text_count <= 200
     for contract in contracts:
         assert contract in look.requests
-        items, every = look.bench.items(*contract[1:]).included, one.items(*contract[1:]).included
+        items, every = look.session.items(*contract[1:]).included, one.items(*contract[1:]).included
         assert len(items) == min(CONTRACT_ITEMS, len(every))
         assert all(item in every for item in items)
-        assert {item.cluster for item in items} - set(look.bench.data["demo"].universe)
-    look.bench.prepare(look.requests, locks=no_locks, progress=QUIET)
+        assert {item.cluster for item in items} - set(look.session.data["demo"].universe)
+    look.session.prepare(look.requests, locks=no_locks, progress=QUIET)
     assert set(one.subjects["slow"].state.again[0]) == {item.text for item in items}
 
 
@@ -165,7 +167,7 @@ def test_nothing_is_encoded_twice_and_a_store_that_has_all_needs_no_look(bench, 
     one = bench()
     look, decision = decide_whether_to_stop(one, requests, "ask", locks=no_locks, progress=QUIET)
     model = one.subjects["slow"].model
-    assert len(model.asked) == look.texts
+    assert len(model.asked) == look.text_count
     assert not decision.stops
     one.prepare(requests, locks=no_locks, progress=QUIET)
     assert len(model.asked) == len(set(model.asked))
@@ -181,7 +183,7 @@ def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench
     assert decide_whether_to_stop(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
     monkeypatch.setattr(looking, "MAX_TEXTS", 20)
     look, decision = decide_whether_to_stop(bench(), search, "stop", locks=no_locks, progress=QUIET)
-    assert (look, decision.stops, decision.look.texts, decision.rest.models) == (None, True, 0, ())
+    assert (look, decision.stops, decision.look.text_count, decision.rest.models) == (None, True, 0, ())
     assert decide_whether_to_stop(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
@@ -199,7 +201,7 @@ def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench
 def test_a_run_stops_where_the_rest_takes_long_or_costs_money(bench, requests, few, seconds, price, mode, why):
     look, decision = decide_whether_to_stop(bench(seconds, price), requests, mode, locks=no_locks, progress=QUIET)
     (rest,) = decision.rest.models
-    whole = look.of_texts - look.texts
+    whole = look.total_text_count - look.text_count
     assert (decision.stops, decision.rest.why) == (bool(why), why)
     assert rest.texts == pytest.approx(whole, rel=0.1)
     assert rest.seconds == pytest.approx(seconds * whole, rel=0.15)
@@ -333,13 +335,13 @@ def test_a_run_that_stops_measures_the_look_and_the_contracts_and_says_so_everyw
     results = quick.results
     jsonschema.validate(as_values(results), schema())
     look, rows = results.first_look, results.checks
-    assert 200 < look.texts <= 300 < look.of_texts
-    assert results.run.encoded["bag-of-words"] <= look.texts + 2  # the pair that models are tried out on
+    assert 200 < look.text_count <= 300 < look.total_text_count
+    assert results.run.encoded["bag-of-words"] <= look.text_count + 2  # the pair that models are tried out on
     skipped = {row.reason for row in rows if row.verdict == "skipped" and row.property == "health"}
     assert skipped == {"not measured in a first look"}
     assert {row.property for row in rows if row.value is not None} == {"antonym", "number", "contract"}
     for text in (quick.page, quick.summary, "\n".join(quick.said)):
-        assert f"First look, from {look.texts} of about" in text
+        assert f"First look, from {look.text_count} of about" in text
     rest = "Stopped after the first look (--quick), which leaves out 7 checks. The rest for bag-of-words: about "
     assert quick.said[-2].startswith(rest)
     assert quick.said[-1] == results.run.rest.command == "encheck run --model=x --full"

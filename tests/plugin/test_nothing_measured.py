@@ -6,7 +6,7 @@ import pytest
 
 from encheck.datasets.load import load
 from encheck.engine.checks import shipped_checks
-from encheck.items.variants import find_read_variants
+from encheck.items.variants import variants_read_by_claims
 
 TOWNS = "Aldra Bexley Corvin Dunmore Elsmere Farrow Gorsey Hadlow Iverne Jarrow".split()
 SUBJECTS = "rain farmers trains bread music glass rivers lamps horses paint".split()
@@ -110,6 +110,6 @@ def test_whoever_selects_contracts_alone_has_asked_for_no_more(run, tmp_path):
 
 
 def test_every_relation_that_ships_is_read():
-    read = find_read_variants(claim for _, claim in shipped_checks())
+    read = variants_read_by_claims(claim for _, claim in shipped_checks())
     there = {(v.relation, v.level) for group in load("probes").groups if not group.side for v in group.variants}
     assert there - read <= {("paraphrase", 1)}

@@ -56,11 +56,11 @@ OWN_CHECK = """
     import pytest
     from encheck import claim
     from encheck.generators.antonym import antonym
-    from encheck.items import edited
+    from encheck.items import edited_pairs
     from encheck.metrics import mean_similarity
 
     @pytest.mark.antonym
-    @claim(edited(antonym))
+    @claim(edited_pairs(antonym))
     def test_antonyms_are_at_all_similar(scores, judge):
         {body}
 """
@@ -472,7 +472,7 @@ def of_ones_own(pytester, *args, **files):
 HEAD = """
 import functools, pytest
 from encheck import claim
-from encheck.items import edited, labelled_pairs
+from encheck.items import edited_pairs, labelled_pairs
 from encheck.metrics import mean_similarity
 from encheck.scoring.item import Items
 from encheck.types import Edit, Variant
@@ -554,15 +554,15 @@ def strange(group):
 def listed(dataset, level, maker):
     return [1, 2]
 
-@claim(edited(broken))
+@claim(edited_pairs(broken))
 def test_broken(scores, judge):
     judge(mean_similarity(scores), at_least=0.1)
 
-@claim(edited(strange))
+@claim(edited_pairs(strange))
 def test_strange(scores, judge):
     judge(mean_similarity(scores), at_least=0.1)
 
-@claim(edited(functools.partial(broken)))
+@claim(edited_pairs(functools.partial(broken)))
 def test_nameless(scores, judge):
     judge(mean_similarity(scores), at_least=0.1)
 

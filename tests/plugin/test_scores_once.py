@@ -19,8 +19,8 @@ def test_the_scores_of_a_check_are_made_once_and_those_of_another_anew(tmp_path,
             raise ValueError("broken")
         return f"scores of {items}"
 
-    monkeypatch.setattr(session.bench, "scores", scores)
-    monkeypatch.setattr(session.bench, "items", lambda data, claim, level: claim)
+    monkeypatch.setattr(session.session, "scores", scores)
+    monkeypatch.setattr(session.session, "items", lambda data, claim, level: claim)
     one, another, broken = (
         SimpleNamespace(model="oracle", data="probes", claim=name, level=1, id=name)
         for name in ("one", "another", "broken")

@@ -144,7 +144,7 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     assert run("random", *how, f"--encheck-report-dir={folder}", data=data).ret == 10
     judging = open_judging(folder)
     save_answers(judging.qrels, [(q, "before") for q in judging.pool.order[:25]])
-    judged = judging.judged(read_judgements(judging.qrels))
+    judged = judging.summarise_judgements(read_judgements(judging.qrels))
     assert (judging.qrels, judged.outcome) == (Path(f"{log}.qrels"), "block")
     outcome = run("random", *how, f"--encheck-report-dir={again}", data=data)
     assert outcome.ret == 1
@@ -167,7 +167,7 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     summary = (again / "summary.md").read_text("utf-8")
     assert f"lost in retrieval/help-center/1: *{search.lost_queries[0].query}*" in summary
     save_answers(judging.qrels, [(q, None) for q in judging.pool.order[:25]])
-    assert judging.judged(read_judgements(judging.qrels)).answered == 0
+    assert judging.summarise_judgements(read_judgements(judging.qrels)).answered == 0
 
 
 def test_a_broken_file_of_judgements_is_refused_before_anything_is_encoded(run, baseline, searched, tmp_path):

@@ -10,14 +10,14 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import pytest
 from filelock import FileLock
-from test_bench import REQUESTS, Counting, bench_of, texts_of
+from test_bench import REQUESTS, Counting, session_of, texts_of
 
 from encheck.claims import Claim
 from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.engine import locks as module
+from encheck.engine.case_outcome import ProcessDescription
 from encheck.engine.locks import Locks, device_names
-from encheck.engine.measured import ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.items.searches import repeated
 from encheck.options.settings import RunSettings
@@ -85,7 +85,7 @@ def encoded(path, model, *, run=None):
     store = Store(path)
     try:
         locks = Locks(path, WorkClock(), run=run)
-        bench = bench_of(store, model, clock=locks._clock)
+        bench = session_of(store, model, clock=locks._clock)
         bench.prepare(REQUESTS, locks=locks.locks_for_encoding, **QUIET)
     finally:
         store.close()
@@ -172,12 +172,12 @@ def test_who_waited_does_not_encode_again_for_the_check_of_determinism(path):
     def locks(_model):
         @contextmanager
         def lock():
-            bench_of(other, first).prepare(requests, locks=lambda _: (), **QUIET)
+            session_of(other, first).prepare(requests, locks=lambda _: (), **QUIET)
             yield
 
         return [lock()]
 
-    bench = bench_of(store, second)
+    bench = session_of(store, second)
     bench.prepare(requests, locks=locks, **QUIET)
     assert first.asked
     assert second.asked == []
@@ -208,7 +208,7 @@ def test_who_finds_everything_after_the_lock_of_the_run_asks_for_no_device(path,
 
 def test_a_model_whose_device_is_taken_is_not_tried_out_and_no_error(path):
     store, model = Store(path), Counting()
-    bench = bench_of(store, model)
+    bench = session_of(store, model)
     with another_run(path, Counting(), seconds=0.2):
         bench.smoke_test_models(REQUESTS, locks=locks_of(path).locks_if_free, **QUIET)
     assert (model.asked, bench.subjects["tiny"].error) == ([], None)

@@ -16,8 +16,8 @@ from encheck.ids import CaseId, ItemId
 from encheck.items import contrasts
 from encheck.items.variants import VariantMaker
 from encheck.metrics import both_directions, directions_mean
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.crossed import Contrast
 from encheck.scoring.scores import Scale
 from encheck.store import Store
@@ -47,10 +47,12 @@ def measured(store, model, *found):
     found = found or (TEA, BUS)
     universe = tuple(sorted({one.cluster for one in found}))
     data = Dataset("own", (), (), "yours", len(found), universe=universe, contrasts=found)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
-    bench.prepare([("m", "own", the_claim(), 1)], locks=lambda _: (), progress=Progress(quiet=True))
-    items = bench.items("own", the_claim(), 1)
-    return items, bench.scores("m", "own", items)
+    session = ScoringSession(
+        {"m": ModelUnderTest("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker()
+    )
+    session.prepare([("m", "own", the_claim(), 1)], locks=lambda _: (), progress=Progress(quiet=True))
+    items = session.items("own", the_claim(), 1)
+    return items, session.scores("m", "own", items)
 
 
 def test_a_contrast_is_won_where_both_queries_prefer_their_own_document(store):

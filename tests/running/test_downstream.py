@@ -14,8 +14,8 @@ from encheck.gating.pairing import gating_metric
 from encheck.ids import CaseId
 from encheck.items.variants import VariantMaker
 from encheck.metrics.classification import new_texts_accuracy, task_accuracy
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.scores import read_item_frame
 from encheck.statistics import regression
 from encheck.store import Store
@@ -76,20 +76,22 @@ def the_claim():
     return claim_of("linear_classifier_on_vectors_tells_classes")
 
 
-def bench_of(store, model, tasks, **sample):
+def session_of(store, model, tasks, **sample):
     data = add_classification_tasks(Dataset("own", (), (), "yours", 0), tasks, sample=sample.get("sample"), seed=0)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
-    bench.prepare(
+    session = ScoringSession(
+        {"m": ModelUnderTest("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker()
+    )
+    session.prepare(
         [("m", "own", the_claim(), name) for name in tasks], locks=lambda _: (), progress=Progress(quiet=True)
     )
-    return bench
+    return session
 
 
 def measured(store, model, task, rows=None, **sample):
     """(items, scores) of a model on a task."""
-    bench = bench_of(store, model, {task: rows or TASKS[task]}, **sample)
-    items = bench.items("own", the_claim(), task)
-    return items, bench.scores("m", "own", items)
+    session = session_of(store, model, {task: rows or TASKS[task]}, **sample)
+    items = session.items("own", the_claim(), task)
+    return items, session.scores("m", "own", items)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -122,11 +124,11 @@ def test_words_stand_beside_a_text_and_overlap_beside_a_pair(store):
 
 
 def test_what_the_surface_learns_is_learned_once_for_all_models(store, monkeypatch):
-    bench = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
-    items = bench.items("own", the_claim(), "TREC")
-    first = bench.scores("m", "own", items)
+    session = session_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
+    items = session.items("own", the_claim(), "TREC")
+    first = session.scores("m", "own", items)
     monkeypatch.setattr("encheck.running.scorer.score_surface_classifiers", None)
-    assert bench.scores("m", "own", items).surface == first.surface
+    assert session.scores("m", "own", items).surface == first.surface
 
 
 def test_a_second_run_encodes_nothing(store):
@@ -176,12 +178,12 @@ def test_a_sample_that_is_too_small_for_the_folds_says_so(store):
 
 
 def test_data_without_a_task_are_skipped_in_one_line(store):
-    bench = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
+    session = session_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
     with pytest.raises(NothingToMeasure, match=r"^own has no task CR"):
-        bench.items("own", the_claim(), "CR")
-    bench.data["own"] = Dataset("own", (), (), "yours", 0)
+        session.items("own", the_claim(), "CR")
+    session.data["own"] = Dataset("own", (), (), "yours", 0)
     with pytest.raises(NothingToMeasure) as error:
-        bench.items("own", the_claim(), "MR")
+        session.items("own", the_claim(), "MR")
     assert missing_need(str(error.value)) == "SentEval's downstream tasks"
 
 
@@ -211,9 +213,9 @@ def test_a_selection_keeps_what_belongs_together(store):
 
 
 def test_what_is_left_after_a_first_look_counts_the_texts_of_tasks(store):
-    bench, model = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]}), BagOfWords(other=True)
+    session, model = session_of(store, BagOfWords(), {"TREC": TASKS["TREC"]}), BagOfWords(other=True)
     requests = [("m", "own", the_claim(), "TREC"), ("m", "own", the_claim(), "CR")]
     assert (
-        missing_task_texts(Subject("m", ModelConfig("m"), model), bench, requests)[0] == 24 * 2 - 24
+        missing_task_texts(ModelUnderTest("m", ModelConfig("m"), model), session, requests)[0] == 24 * 2 - 24
     )  # both parts are alike
-    assert missing_task_texts(bench.subjects["m"], bench, requests)[0] == 0
+    assert missing_task_texts(session.subjects["m"], session, requests)[0] == 0

@@ -12,10 +12,10 @@ from encheck.errors import UsageError
 from encheck.items.variants import VariantMaker
 from encheck.metrics.search import ndcg_at_10, search_figures
 from encheck.options import Settings
-from encheck.running.bench import Bench
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.resources import resolve_index
 from encheck.running.scorer import index_recall_note
-from encheck.running.subject import Subject
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.vector_search import IndexRecall, IndexSize
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -47,10 +47,10 @@ def measured(store, index, model=None):
 
     claim = claim_of(test_query_finds_its_documents)
     data = Dataset("own", (), (), "yours", 30, universe=COLLECTION.clusters, collection=COLLECTION)
-    subject = Subject("m", ModelConfig("m"), model or Noise())
-    bench = Bench({"m": subject}, {"own": data}, store, maker=VariantMaker(), index=index)
-    bench.prepare([("m", "own", claim, 1)], locks=lambda _: (), progress=Progress(quiet=True))
-    return bench.scores("m", "own", bench.items("own", claim, 1))
+    subject = ModelUnderTest("m", ModelConfig("m"), model or Noise())
+    session = ScoringSession({"m": subject}, {"own": data}, store, maker=VariantMaker(), index=index)
+    session.prepare([("m", "own", claim, 1)], locks=lambda _: (), progress=Progress(quiet=True))
+    return session.scores("m", "own", session.items("own", claim, 1))
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_too_little_names_more_probes():
 
 def test_the_option_names_the_sizes_and_a_similarity_that_is_not_served_is_refused_before_anything_is_encoded():
     data = [Dataset("own", (), (), "yours", 30, collection=COLLECTION)]
-    subject = Subject("m", ModelConfig("m"), Noise())
+    subject = ModelUnderTest("m", ModelConfig("m"), Noise())
     assert resolve_index(Settings(), [subject], data) is None
     chosen = Settings(search_index="faiss:nprobe=8,nlist=40")
     assert resolve_index(chosen, [subject], data) == IndexSize(40, 8)

@@ -112,7 +112,7 @@ def test_new_queries_on_an_old_index_leave_it_out_as_a_run_does(tmp_path):
 
     search = IndexSearch.of(load(f"retrieval:{duplicates(tmp_path / 'data')}", sample=None).collection, seed=0)
     encode = encheck.load_model("bag-of-words").encode
-    found = search.find(encode(list(search.queries)), encode(list(search.documents)), similarity="cosine")
+    found = search.find_top_documents(encode(list(search.queries)), encode(list(search.documents)), similarity="cosine")
     assert all(rows[0] in grades for rows, grades in zip(found, search.grades, strict=True))
     assert {len(rows) for rows in found} == {10}
     assert not any(mine in rows for mine, rows in zip(search.own, found, strict=True))

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny
-from test_bench import DATA, PAIRS
+from test_scoring_session import DATA, PAIRS
 
 from encheck.encoders.load import find_base_model, list_base_model_names, load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.items.variants import VariantMaker
 from encheck.options import Settings
-from encheck.running.bench import Bench
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.parents import find_parent
-from encheck.running.subject import Subject
+from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
@@ -59,13 +59,13 @@ def test_its_scores_come_from_the_store_and_it_is_never_loaded(tmp_path, monkeyp
 
     def measured(folder):
         config = ModelConfig("m", name=str(folder))
-        subjects = {"m": Subject("m", config, load_model(config, device=Device()))}
-        bench = Bench(subjects, {"demo": DATA}, store, maker=VariantMaker(0, None))
-        bench.prepare([("m", "demo", PAIRS, "own")], locks=no_locks, progress=Progress(quiet=True))
-        return bench, bench.items("demo", PAIRS, "own")
+        subjects = {"m": ModelUnderTest("m", config, load_model(config, device=Device()))}
+        session = ScoringSession(subjects, {"demo": DATA}, store, maker=VariantMaker(0, None))
+        session.prepare([("m", "demo", PAIRS, "own")], locks=no_locks, progress=Progress(quiet=True))
+        return session, session.items("demo", PAIRS, "own")
 
-    bench, items = measured(child)
-    asked = (bench.subjects["m"], Settings(root=tmp_path), store, bench.scorer)
+    session, items = measured(child)
+    asked = (session.subjects["m"], Settings(root=tmp_path), store, session.scorer)
     absent = find_parent(*asked)
     assert (absent.label, absent.named_by, absent.scores("demo", items)) == (Path(base).name, "README.md", None)
     other, _ = measured(base)

@@ -18,8 +18,8 @@ from encheck.ids import CaseId
 from encheck.items import ranked_queries
 from encheck.items.variants import VariantMaker
 from encheck.metrics.search import agreement_with_bm25, ndcg_at_10, search_figures
-from encheck.running.bench import Bench
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.documents import Answers
 from encheck.scoring.scores import Scale
 from encheck.store import Store
@@ -74,12 +74,14 @@ def store(tmp_path):
 
 
 def measured(store, model, collection=COLLECTION):
-    """(bench, items, scores) of a model that searched."""
+    """(session, items, scores) of a model that searched."""
     data = dataset_of(collection)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
-    bench.prepare([("m", "own", retrieval(), 1)], locks=lambda _: (), progress=Progress(quiet=True))
-    items = bench.items("own", retrieval(), 1)
-    return bench, items, bench.scores("m", "own", items)
+    session = ScoringSession(
+        {"m": ModelUnderTest("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker()
+    )
+    session.prepare([("m", "own", retrieval(), 1)], locks=lambda _: (), progress=Progress(quiet=True))
+    items = session.items("own", retrieval(), 1)
+    return session, items, session.scores("m", "own", items)
 
 
 def test_queries_without_a_right_document_are_excluded_and_counted():
@@ -124,11 +126,11 @@ def test_an_encoder_finds_documents_and_bm25_stands_beside(store):
 
 def test_queries_and_documents_get_their_own_prompts_and_the_report_says_so(store, caplog):
     model = Prompted(prompt="same: ", query="find: ", document="text: ")
-    bench, _, _ = measured(store, model)
+    session, _, _ = measured(store, model)
     assert sorted(model.asked) == sorted(
         [*(f"find: {q.text}" for q in QUERIES[:3]), *(f"text: {text}" for text in DOCUMENTS.values())]
     )
-    assert {role: found.prompt for role, found in bench.subjects["m"].roles.items()} == {
+    assert {role: found.prompt for role, found in session.subjects["m"].roles.items()} == {
         "query": "find: ", "document": "text: ",
     }  # fmt: skip
     assert "m: queries were encoded after 'find: ', documents after 'text: '" in caplog.text
@@ -192,7 +194,7 @@ def test_a_scorer_of_pairs_reranks_what_bm25_puts_first(store, monkeypatch):
     assert scores.answers[2].right == ((0, 1),)  # no word is shared: the first stage does not list it
 
 
-def results_of(bench, items, scores):
+def results_of(session, items, scores):
     declared = Declaration("retrieval", "retrieval", metric="ndcg_at_10", gates="ndcg_at_10")
     return make_case_scores(CASE, "retrieval", scores.to_item_frame(CASE, items.included).to_columns(), declared)
 
@@ -222,13 +224,15 @@ def logged(store, model, **more):
     """(items, scores) of queries of a log among articles."""
     found = Collection({one.id: one.text for one in ARTICLES}, LOG, passages=ARTICLES, **more)
     data = Dataset("own", (), (), "yours", 2, universe=("x", "y"), collection=found)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
+    session = ScoringSession(
+        {"m": ModelUnderTest("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker()
+    )
     from encheck.checks.test_retrieval import test_logged_query_keeps_its_answers
 
     claim = claim_of(test_logged_query_keeps_its_answers)
-    bench.prepare([("m", "own", claim, 1)], locks=lambda _: (), progress=Progress(quiet=True))
-    items = bench.items("own", claim, 1)
-    return items, bench.scores("m", "own", items)
+    session.prepare([("m", "own", claim, 1)], locks=lambda _: (), progress=Progress(quiet=True))
+    items = session.items("own", claim, 1)
+    return items, session.scores("m", "own", items)
 
 
 @pytest.mark.parametrize("model", [BagOfWords, Overlap])

@@ -8,8 +8,8 @@ from encheck.encoders import fake
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, UsageError
 from encheck.options import Settings
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.service import EncoderService
-from encheck.running.subject import Subject
 from encheck.store import Store
 
 TEXTS = ["a red car", "a red van", "two tall men"]
@@ -55,7 +55,7 @@ def test_what_is_scored_anew_reads_and_leaves_nothing(store):
             Counting.asked += len(texts)
             return super().encode(texts)
 
-    service = EncoderService(Subject("m", ModelConfig("m"), Counting()), store)
+    service = EncoderService(ModelUnderTest("m", ModelConfig("m"), Counting()), store)
     pairs = [(TEXTS[0], TEXTS[1])]
     before = service.similarity_function_uncached(pairs)(*zip(*pairs, strict=True))
     assert not list(store.list_models())

@@ -85,6 +85,6 @@ def test_a_worker_with_another_version_of_encheck_says_so():
 
 def test_the_ledger_counts_tries_and_stops_what_dies_while_it_loads():
     ledger = TryLedger(2)
-    assert [ledger.begin(), ledger.begin(), ledger.begin()] == [True, True, False]
-    assert [ledger.take(7), ledger.take(7), ledger.take(8)] == [1, 2, 1]
-    assert ledger.begin()
+    assert [ledger.may_load_model(), ledger.may_load_model(), ledger.may_load_model()] == [True, True, False]
+    assert [ledger.count_try(7), ledger.count_try(7), ledger.count_try(8)] == [1, 2, 1]
+    assert ledger.may_load_model()

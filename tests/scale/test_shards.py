@@ -17,9 +17,9 @@ from encheck.errors import DataError, EncoderError, NothingToMeasure, UsageError
 from encheck.items.variants import VariantMaker
 from encheck.metrics.nonobvious import predict_test_part
 from encheck.options.settings import settings_from_keywords
-from encheck.running.bench import Bench
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.resources import shard_loader
-from encheck.running.subject import Subject
+from encheck.running.scoring_session import ScoringSession
 from encheck.scale import shards
 from encheck.scale.large import LargeDataLoader
 from encheck.scale.pairs import ColumnPairs
@@ -103,20 +103,20 @@ def maker():
     return VariantMaker(0)
 
 
-def bench_of(data, folder, maker, models=MODELS):
-    subjects = {name: Subject(name, ModelConfig(name), make()) for name, make in models.items()}
-    return Bench(subjects, {data.name: data}, Store(folder / "store.sqlite"), maker=maker)
+def session_of(data, folder, maker, models=MODELS):
+    subjects = {name: ModelUnderTest(name, ModelConfig(name), make()) for name, make in models.items()}
+    return ScoringSession(subjects, {data.name: data}, Store(folder / "store.sqlite"), maker=maker)
 
 
-def measured(bench, model, *, checks=CHECKS):
+def measured(session, model, *, checks=CHECKS):
     """Everything that the checks report, by check."""
-    [data] = bench.data
+    [data] = session.data
     requests = [(model, data, claim_of(check), 1) for check in checks]
-    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
+    session.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
     found = {}
     for check in checks:
         claim = claim_of(check)
-        scores = bench.scores(model, data, bench.items(data, claim, 1))
+        scores = session.scores(model, data, session.items(data, claim, 1))
         scores = predict_test_part(scores) if claim.property == "nonobvious" else scores
         each = [figure(scores) for figure in (*claim.show, claim.metric)]
         found[check] = [one for some in each for one in ([some] if isinstance(some, Estimate) else some)]
@@ -145,8 +145,8 @@ def test_figures_and_intervals_are_those_of_data_in_memory(tmp_path, maker, mode
     sharded = engine.load("pairs", f"pairs:{file}")
     assert sharded.whole.counts["shards"] == 1
     assert len(sharded.pairs) < len(whole.pairs) == len(sharded.whole)
-    plain = measured(bench_of(whole, tmp_path / "a", maker), model)
-    found = measured(bench_of(sharded, tmp_path / "b", maker), model)
+    plain = measured(session_of(whole, tmp_path / "a", maker), model)
+    found = measured(session_of(sharded, tmp_path / "b", maker), model)
     assert found.keys() == plain.keys()
     for check, estimates in plain.items():
         for one, other in zip(estimates, found[check], strict=True):
@@ -168,7 +168,7 @@ def test_a_folder_of_files_is_one_data_set(tmp_path, maker):
 def test_items_are_those_of_data_in_memory(tmp_path, maker):
     file = write(tmp_path / "pairs.parquet", ROWS)
     columns = large(tmp_path).load("pairs", f"pairs:{file}").whole
-    assert columns.pairs(np.arange(len(columns))) == list(load(f"pairs:{file}", sample=None).pairs)
+    assert columns.make_pairs(np.arange(len(columns))) == list(load(f"pairs:{file}", sample=None).pairs)
 
 
 def test_the_sample_is_that_of_data_in_memory(tmp_path):
@@ -184,20 +184,20 @@ def test_the_report_holds_the_worst_and_a_sample(tmp_path, maker, monkeypatch):
     monkeypatch.setattr("encheck.scale.pairs.SHOWN", 10)
     engine = large(tmp_path)
     data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
-    bench = bench_of(data, tmp_path, maker)
+    session = session_of(data, tmp_path, maker)
     for check in CHECKS:
         claim = claim_of(check)
-        bench.prepare([("asymmetric", "pairs", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
-        items = bench.items("pairs", claim, 1).whole
+        session.prepare([("asymmetric", "pairs", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
+        items = session.items("pairs", claim, 1).whole
         assert isinstance(items, ColumnPairs)
-        scores = bench.scores("asymmetric", "pairs", bench.items("pairs", claim, 1))
+        scores = session.scores("asymmetric", "pairs", session.items("pairs", claim, 1))
         listed, some = items.select_for_report(scores, seed=0)
         assert 10 <= len(listed) - len(items.tail) <= 15
         frame = some.to_item_frame(None, listed)
         worst = items[scores.positions_worst_first()[0]]
         assert worst.id in frame.ids
         position = frame.ids.index(worst.id)
-        assert frame.near.scores[position] == bench.subjects["asymmetric"].model.score_pairs(
+        assert frame.near.scores[position] == session.subjects["asymmetric"].model.score_pairs(
             [worst.first], [worst.second]
         ).astype(np.float32)
 
@@ -209,9 +209,9 @@ def test_a_run_goes_on_from_finished_shards(tmp_path, maker, monkeypatch):
     for run, gone in enumerate((None, "000001.parquet", None)):
         engine = large(tmp_path)
         data = engine.load("pairs", f"pairs:{file}")
-        bench = bench_of(data, tmp_path / str(run), maker)
-        measured(bench, "asymmetric", checks=SYMMETRY)
-        asked.append(bench.subjects["asymmetric"].model.asked)
+        session = session_of(data, tmp_path / str(run), maker)
+        measured(session, "asymmetric", checks=SYMMETRY)
+        asked.append(session.subjects["asymmetric"].model.asked)
         for path in (tmp_path / "shards").glob(f"*/{gone}"):
             path.write_bytes(b"torn")
     every, nothing, one = asked
@@ -281,14 +281,14 @@ def test_a_model_that_learns_is_not_scored_in_shards(tmp_path, maker):
     engine = large(tmp_path)
     data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
     with pytest.raises(NothingToMeasure, match="learns from all texts"):
-        measured(bench_of(data, tmp_path, maker, {"learning": Learning}), "learning")
+        measured(session_of(data, tmp_path, maker, {"learning": Learning}), "learning")
 
 
 def test_a_model_that_fails_is_named(tmp_path, maker):
     engine = large(tmp_path)
     data = engine.load("pairs", f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}")
     with pytest.raises(EncoderError, match="NaN or infinite"):
-        measured(bench_of(data, tmp_path, maker, {"broken": Broken}), "broken")
+        measured(session_of(data, tmp_path, maker, {"broken": Broken}), "broken")
 
 
 def test_nothing_goes_through_all_pairs_one_by_one(tmp_path):

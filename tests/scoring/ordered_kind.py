@@ -30,7 +30,7 @@ class Ordered(Item):
     split: str = ""
 
     @property
-    def pairs(self):
+    def pairs_to_score(self):
         return tuple((self.source, text) for text in self.texts)
 
 

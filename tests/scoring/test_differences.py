@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.scoring.triplets import SURFACE_DIFFERENCES, Triplet, surface_differences, surface_preference
+from encheck.scoring.triplets import SURFACE_DIFFERENCES, Triplet, nearer_by_edit_distance, surface_differences
 
 WORDS = st.lists(st.sampled_from("the nurse called a surgeon twice".split()), min_size=1, max_size=9)
 
@@ -21,7 +21,9 @@ def test_near_and_far_exchanged_turn_every_sign(source, near, far):
     one = triplet(*map(" ".join, (source, near, far)))
     turned = replace(one, near=one.far, far=one.near)
     assert surface_differences([one]).tolist() == (-surface_differences([turned])).tolist()
-    assert surface_preference(one.source, one.near, one.far) == -surface_preference(one.source, one.far, one.near)
+    assert nearer_by_edit_distance(one.source, one.near, one.far) == -nearer_by_edit_distance(
+        one.source, one.far, one.near
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from encheck.scoring.scale import Scale
 
 
 def test_the_error_falls_with_the_root_of_the_pool_and_is_zero_without_one():
-    assert Scale(0.2, 1.0, pairs=400, spread=0.1).reference_error(-0.5) == pytest.approx(0.5 * 0.1 / 0.8 / 20)
-    assert Scale(0.2, 1.0, spread=0.1).reference_error(-0.5) == 0
+    assert Scale(0.2, 1.0, pairs=400, spread=0.1).error_from_random_pairs(-0.5) == pytest.approx(0.5 * 0.1 / 0.8 / 20)
+    assert Scale(0.2, 1.0, spread=0.1).error_from_random_pairs(-0.5) == 0
 
 
 def test_a_scorer_without_a_scale_gives_no_number():

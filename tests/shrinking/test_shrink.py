@@ -44,7 +44,7 @@ def always_wrong(pairs):
 
 def removable(text):
     ENGLISH.parse_all([text])
-    parse = ENGLISH.parse(text)
+    parse = ENGLISH.stored_parse(text)
     found = {apply_edits(text, make_removal_edits(parse, unit)) for unit in find_removable_units(ENGLISH, parse)}
     return {shorter[0].upper() + shorter[1:] for shorter in found}
 

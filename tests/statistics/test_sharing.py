@@ -41,9 +41,9 @@ def test_variance_and_freedom_are_those_of_dense_matrices(seed, strata):
     things = rng.integers(-1, 30, (60, 3))  # some items share two things, some have none, some have one twice
     values, of = rng.normal(size=60), rng.integers(0, strata, 60)
     found = Sharing.of(things).estimate_errors(values, strata=of if strata > 1 else None)
-    variance, free = by_matrices(things, values, of)
+    variance, degrees_of_freedom = by_matrices(things, values, of)
     assert found.variance[0] == pytest.approx(variance)
-    assert found.free == pytest.approx(free)
+    assert found.degrees_of_freedom == pytest.approx(degrees_of_freedom)
     assert Sharing.of(things).effective_items == pytest.approx(60**2 / dense(things).sum())
 
 
@@ -56,7 +56,7 @@ def test_what_many_items_share_is_multiplied_in_pieces(monkeypatch):
     pieces = Sharing.of(things)
     assert len(pieces._blocks) > 5
     np.testing.assert_allclose(pieces.estimate_errors(values).variance, before.variance)
-    assert pieces.free == pytest.approx(whole.free)
+    assert pieces.degrees_of_freedom == pytest.approx(whole.degrees_of_freedom)
 
 
 @pytest.mark.parametrize("count", [20, 60])
@@ -70,14 +70,14 @@ def test_clusters_are_the_special_case_and_have_statsmodels_error(count):
     found, sizes = Sharing.of(clusters), np.bincount(clusters)
     corrected = 1 / (1 - (sizes**2).sum() / len(values) ** 2)  # G / (G - 1) of clusters of one size
     assert found.estimate_errors(values).error[0] == pytest.approx(fit.bse[0] * corrected**0.5)
-    assert (found.clusters, found.independent, found.largest_unit) == (count, count, sizes.max())
+    assert (found.clusters, found.independent_clusters, found.largest_unit) == (count, count, sizes.max())
 
 
 def test_apart_the_error_is_that_of_the_t_test():
     values = np.random.default_rng(2).normal(size=200)
     found = Sharing.of(np.arange(200)).estimate_errors(values)
     assert found.error[0] == pytest.approx(stats.sem(values))
-    assert found.free == pytest.approx(199)
+    assert found.degrees_of_freedom == pytest.approx(199)
     assert found.effective[0] == pytest.approx(200)
 
 
@@ -93,22 +93,22 @@ def test_the_error_of_strata_is_that_of_their_means_together():
 
 
 def test_equal_clusters_have_a_degree_of_freedom_each_but_one():
-    assert Sharing.of(np.repeat(np.arange(25), 6)).free == pytest.approx(24)
+    assert Sharing.of(np.repeat(np.arange(25), 6)).degrees_of_freedom == pytest.approx(24)
 
 
 def test_no_items_have_no_error():
     none = Sharing.of(np.zeros(0, int))
-    assert (len(none), none.free) == (0, 0)
+    assert (len(none), none.degrees_of_freedom) == (0, 0)
     assert none.why_no_interval
 
 
 def test_an_item_without_a_thing_shares_nothing():
-    assert Sharing.of(np.full((50, 2), -1)).free == pytest.approx(49)
+    assert Sharing.of(np.full((50, 2), -1)).degrees_of_freedom == pytest.approx(49)
 
 
 def test_a_chain_is_one_component_and_yet_a_third_of_its_items_are_independent():
     chain = Sharing.of(shapes(300)["chain"])
-    assert chain.free == pytest.approx(100, abs=2)
+    assert chain.degrees_of_freedom == pytest.approx(100, abs=2)
     assert chain.clusters is None
     assert not chain.why_no_interval
 
@@ -177,7 +177,7 @@ def test_the_same_items_are_worked_out_once():
 def test_fifty_thousand_items_take_no_square_of_memory():
     things = np.random.default_rng(0).integers(0, 20_000, (50_000, 4))
     found = Sharing.of(things)
-    assert found.estimate_errors(np.random.default_rng(1).normal(size=(50_000, 2))).free > 1_000
+    assert found.estimate_errors(np.random.default_rng(1).normal(size=(50_000, 2))).degrees_of_freedom > 1_000
     assert found.incidence.nnz < 4 * 50_000
 
 

@@ -16,8 +16,8 @@ from encheck import relations
 from encheck.encoders import fake
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, UsageError
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.service import EncoderService
-from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck.strategies import (
     frames_of_property,
@@ -165,7 +165,7 @@ class Counting(fake.BagOfWords):
 
 
 def live(model, tmp_path):
-    subject = Subject("mine", ModelConfig("mine"), model)
+    subject = ModelUnderTest("mine", ModelConfig("mine"), model)
     return EncoderService(subject, Store(tmp_path / "store.sqlite")).as_fixture()
 
 

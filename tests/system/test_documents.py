@@ -69,9 +69,9 @@ def test_json_has_a_limit_of_depth_and_no_number_that_is_none():
 
 def test_a_file_beyond_its_limit_is_not_read_whole(tmp_path):
     (tmp_path / "a").write_text("x" * 20)
-    assert read_text(tmp_path / "a", most=20) == "x" * 20
+    assert read_text(tmp_path / "a", max_bytes=20) == "x" * 20
     with pytest.raises(ValueError, match="longer than 19 bytes"):
-        read_text(tmp_path / "a", most=19)
+        read_text(tmp_path / "a", max_bytes=19)
 
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())

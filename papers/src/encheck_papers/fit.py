@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.pretrained import check_folder
-from encheck.encoders.load import config_for, find_model_folder
+from encheck.encoders.load import find_model_folder, find_or_make_model_config
 from encheck.encoders.models_file import known_models
 from encheck.errors import UsageError
 from encheck.scoring.pairs import SentencePair
@@ -164,7 +164,7 @@ def encoder_to_train(model: str | Path, *, max_length: int | None = 128) -> Sent
 
 def _folder_to_train(model: str | Path) -> Path:
     """The folder of a checkpoint, checked before it is loaded."""
-    folder = find_model_folder(config_for(str(model), known_models()))
+    folder = find_model_folder(find_or_make_model_config(str(model), known_models()))
     check_folder(folder)
     return folder
 

@@ -161,7 +161,7 @@ def published_swap_chain(group: Group, *, level: int, rng: Random, english: Engl
     for tag in rng.sample(sorted(groups), SWAPS):
         first, second = rng.sample(groups[tag], 2)
         swaps.append((tag, (first, second)))
-    return swap_units(english.parse(group.source), swaps, level=level, adapts_capitals=False)
+    return swap_units(english.stored_parse(group.source), swaps, level=level, adapts_capitals=False)
 
 
 def _swap_groups(_english: English, parse: Parse) -> Groups | str:

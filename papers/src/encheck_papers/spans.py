@@ -86,7 +86,7 @@ class ParsedSpans:
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
             self.english.parse_all(some)
-            parses = {text: self.english.parse(text) for text in some}
+            parses = {text: self.english.stored_parse(text) for text in some}
             found |= {text: Structure.of(p.starts, p.ends, list(frames_of(p))) for text, p in parses.items()}
             self.english.clear_memory()
         return found

@@ -11,7 +11,7 @@ import numpy as np
 from encheck.comparing.differences import common_tables
 from encheck.comparing.models import ComparedModel
 from encheck.errors import UsageError, unknown_name_message
-from encheck.gating.balance import PropertyWins, bootstrap_rates, property_families, property_wins, score_part
+from encheck.gating.balance import PropertyWins, bootstrap_rates, property_families, property_wins, score_part_of_family
 from encheck.metrics.classification import task_accuracy
 from encheck.reporting.html.charts import Axis, round_step
 from encheck.reporting.text import plain_name
@@ -159,7 +159,7 @@ def _behaviour_figures(
         names, words = [wanted], f"{plain_name(wanted)}, share right"
     else:
         shared = set.intersection(*map(set, several)) if several else set()
-        names = sorted(name for name in shared if score_part(families[name]) == "sensitivity")
+        names = sorted(name for name in shared if score_part_of_family(families[name]) == "sensitivity")
         words = f"mean share right over properties of meaning and order ({len(names)})"
     figures: list[Figure | None] = []
     for own in several:
@@ -208,14 +208,14 @@ class ScatterLayout:
     marks: Sequence[ScatterMark]
 
 
-def scatter_layout(found: BenchmarkPlot) -> ScatterLayout:
+def scatter_layout(plot: BenchmarkPlot) -> ScatterLayout:
     """Lay out these points with axes and labels that do not overlap."""
-    x = _rounded_axis([p.benchmark for p in found.points], LEFT, RIGHT)
-    y = _rounded_axis([p.behaviour for p in found.points], BOTTOM, TOP)
-    places = [(x.at(p.benchmark.value), y.at(p.behaviour.value)) for p in found.points]
+    x = _rounded_axis([p.benchmark for p in plot.points], LEFT, RIGHT)
+    y = _rounded_axis([p.behaviour for p in plot.points], BOTTOM, TOP)
+    places = [(x.at(p.benchmark.value), y.at(p.behaviour.value)) for p in plot.points]
     taken = [(px - RADIUS, py - RADIUS, px + RADIUS, py + RADIUS) for px, py in places]
     marks = []
-    for point, place in zip(found.points, places, strict=True):
+    for point, place in zip(plot.points, places, strict=True):
         label = point.model if len(point.model) <= LONGEST else f"{point.model[: LONGEST - 1]}\u2026"
         box, is_far = _free_label_box(place, LETTER * len(label), taken)
         taken.append(box)

@@ -23,8 +23,8 @@ from encheck.comparing.differences import CaseDifference, case_differences, comm
 from encheck.comparing.models import ComparedModel, read_models
 from encheck.errors import UsageError
 from encheck.gating.contamination import estimate_contaminations
-from encheck.gating.pairing import NO_CALIBRATION, itemwise_metric
-from encheck.gating.reference import beats_chance, measured_items, metric_values, property_differences
+from encheck.gating.pairing import NO_CALIBRATION, metric_for_item_comparison
+from encheck.gating.reference import beats_chance, metric_values, property_differences, select_measured_items
 from encheck.ids import CaseId
 from encheck.metrics import find_metric
 from encheck.metrics.metric import CALIBRATED
@@ -170,7 +170,7 @@ class Flip:
     margins: Mapping[str, float]
 
     @builtins.property
-    def alone(self) -> str:
+    def only_wrong_model(self) -> str:
         """The only model that gets the item wrong, or "" if there are several."""
         return self.wrong[0] if len(self.wrong) == 1 else ""
 
@@ -197,10 +197,10 @@ def _flips_in_case(
     models: Sequence[ComparedModel], tables: Sequence[CaseScores], epsilon: float
 ) -> Iterator[tuple[str, Flip]]:
     """Yield the flips of one case, each with the hash of its texts."""
-    metric = itemwise_metric(tables[0])
+    metric = metric_for_item_comparison(tables[0])
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
         return
-    cut = [measured_items(table) for table in tables]
+    cut = [select_measured_items(table) for table in tables]
     scales = [m.side.scales.get(table.data, NO_CALIBRATION) for m, table in zip(models, cut, strict=True)]
     won = np.array([
         metric_values(metric, table, scale, epsilon=epsilon)

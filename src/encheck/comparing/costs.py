@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from encheck.comparing.differences import common_tables
 from encheck.comparing.models import ComparedModel
-from encheck.gating.balance import score_part
+from encheck.gating.balance import score_part_of_family
 from encheck.gating.pairing import NO_CALIBRATION, declaration_of, gating_metric, primary_metric
 from encheck.gating.reference import beats_chance
 from encheck.reporting.decisions import NextStep, VerdictBanner
@@ -276,7 +276,7 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
     """
     known = [
         (case, metric) for case in tables.values()
-        if case.data != but and case.items and score_part(declaration_of(case).family)
+        if case.data != but and case.items and score_part_of_family(declaration_of(case).family)
         and (metric := gating_metric(case)[0]) and metric.kind == "rate"
     ]  # fmt: skip
     universe = sorted({cluster for case, metric in known for cluster in metric.value_rows(case).clusters})
@@ -307,9 +307,9 @@ def _bootstrap_mean(values: Floats, resampler: Resampler) -> BootstrapFigure:
         return BootstrapFigure(float(values.mean()), totals[:, 0] / totals[:, 1])
 
 
-def _mean_figure(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
+def _mean_figure(figures: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
     """Return the mean of figures from the same resamples, or None if there are none."""
-    found = [one for one in some if one is not None]
+    found = [one for one in figures if one is not None]
     if not found:
         return None
     least = min(len(one.replicates) for one in found)

@@ -12,8 +12,14 @@ from types import MappingProxyType
 
 import numpy as np
 
-from encheck.gating.pairing import NO_CALIBRATION, ModelScores, common_items, itemwise_metric
-from encheck.gating.reference import beats_chance, effective_clusters, measured_items, metric_values, unchanged_values
+from encheck.gating.pairing import NO_CALIBRATION, ModelScores, common_items, metric_for_item_comparison
+from encheck.gating.reference import (
+    beats_chance,
+    effective_clusters,
+    metric_values,
+    select_measured_items,
+    unchanged_values,
+)
 from encheck.metrics import Metric, find_metric
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
@@ -86,10 +92,10 @@ def case_differences(
     """
     found = []
     for case, table in first.tables.items():
-        metric = itemwise_metric(table)
+        metric = metric_for_item_comparison(table)
         has_scale = metric is None or not metric.references or table.data in first.scales.keys() & other.scales.keys()
         if case in other.tables and metric and has_scale:
-            before, after = map(measured_items, common_items(table, other.tables[case]))
+            before, after = map(select_measured_items, common_items(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales.get(table.data, NO_CALIBRATION), other.scales.get(table.data, NO_CALIBRATION))
                 found.append(_case_difference(metric, before, after, scales, epsilons.get(case, 0.0)))

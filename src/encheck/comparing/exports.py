@@ -129,7 +129,7 @@ def _bibtex_entry(kind: str, key: str, lines: Sequence[str]) -> str:
     return f"@{kind}{{{key},\n{body}\n}}"
 
 
-def sources_of_line(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
+def sources_of_line(comparison: ModelComparison, line: PropertyLine) -> list[BibEntry]:
     """Return the BibTeX entries of a line of the matrix by key: of its check, its data, and the generators of its
     items.
 
@@ -140,7 +140,7 @@ def sources_of_line(found: ModelComparison, line: PropertyLine) -> list[BibEntry
         sources.append("docs/method/probes.md")
     elif kind in known_data_sets():
         sources.append(getattr(known_data_sets()[kind], "CITATION", ""))
-    own = next((t for m in found.models for t in m.side.tables.values()
+    own = next((t for m in comparison.models for t in m.side.tables.values()
                 if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
     made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).parts_or_none)}
     for name in sorted(made & set(_generator_summaries())):
@@ -157,11 +157,11 @@ def _generator_summaries() -> Mapping[str, str]:
     return {name: " ".join((module.__doc__ or "").split("\n\n")[0].split()) for name, module in modules.items()}
 
 
-def bibtex(found: ModelComparison) -> str:
+def bibtex(comparison: ModelComparison) -> str:
     """Return each entry that the table cites once: data, checks, generators, models, and encheck itself."""
-    cited = {one.key: one for line in found.matrix for one in sources_of_line(found, line)}
-    cited |= {one.key: one for model in found.models for one in model_entries(model)}
-    cited |= {OWN: encheck_entry(found.first.started[:4])}
+    cited = {one.key: one for line in comparison.matrix for one in sources_of_line(comparison, line)}
+    cited |= {one.key: one for model in comparison.models for one in model_entries(model)}
+    cited |= {OWN: encheck_entry(comparison.first.started[:4])}
     return "\n\n".join(cited[key].text for key in sorted(cited)) + "\n"
 
 
@@ -173,12 +173,12 @@ MOST_NARROW = 2  # models that fit side by side on a page unscaled
 SMALL = "{{\\scriptsize {}}}"
 
 
-def display_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str, str]:
+def display_names(comparison: ModelComparison, given: Sequence[str] = ()) -> dict[str, str]:
     """Return the name of each model in a table or picture: its full name, or the name in `given` ("sbert=MiniLM").
 
     Raise UsageError if `given` names an unknown model.
     """
-    names = {model.name: model.own_name for model in found.models}
+    names = {model.name: model.own_name for model in comparison.models}
     for name, full in names.items():  # several runs of one model keep their distinct names
         if list(names.values()).count(full) > 1:
             names = names | {name: name}
@@ -191,17 +191,17 @@ def display_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str
 
 
 def latex_table(
-    found: ModelComparison, *, cite: bool = False, names: Sequence[str] = (), pairs: Pairs = "reference"
+    comparison: ModelComparison, *, cite: bool = False, names: Sequence[str] = (), pairs: Pairs = "reference"
 ) -> str:
     """Return a LaTeX table for `booktabs`, and for `graphicx` if it is scaled. With `cite`, properties and models have
     citations.
 
     `names` is as for `display_names`. With `pairs="all"`, a second table (`longtable`) compares every two models.
     """
-    called, is_wide = display_names(found, names), len(found.models) > MOST_NARROW
+    called, is_wide = display_names(comparison, names), len(comparison.models) > MOST_NARROW
     kind, packages = "table*" if is_wide else "table", ["booktabs"]
     packages += ["graphicx"] * is_wide + ["longtable"] * (pairs == "all")
-    heads = [escape_latex(called[m.name]) + (_citation(model_entries(m)) if cite else "") for m in found.models]
+    heads = [escape_latex(called[m.name]) + (_citation(model_entries(m)) if cite else "") for m in comparison.models]
     lines = [
         "% made by encheck compare; needs " + ", ".join(f"\\usepackage{{{name}}}" for name in packages),
         f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
@@ -209,23 +209,27 @@ def latex_table(
         f"\\begin{{tabular}}{{lrr{'l' * len(heads)}}}", r"\toprule",
         " & ".join(["Property", "$n$", "Chance", *heads]) + r" \\",
     ]  # fmt: skip
-    several = len({line.data for line in found.matrix}) > 1
-    for (data, family), some in groupby(found.matrix, key=lambda line: (line.data, line.family)):
+    several = len({line.data for line in comparison.matrix}) > 1
+    for (data, family), some in groupby(comparison.matrix, key=lambda line: (line.data, line.family)):
         name = escape_latex(f"{family}, {data}" if several else family)
         lines += [r"\midrule", f"\\multicolumn{{{len(heads) + 3}}}{{l}}{{\\emph{{{name}}}}} \\\\"]
         for line in some:
-            cells = [escape_latex(line.title) + (_citation(sources_of_line(found, line)) if cite else "")]
+            cells = [escape_latex(line.title) + (_citation(sources_of_line(comparison, line)) if cite else "")]
             cells.append(f"{next((one.n for one in line.cells if one), 0):,}")
             cells.append("--" if line.chance is None else _latex_figure(line.figure, line.chance))
             lines.append(" & ".join([*cells, *(_latex_cell(line.figure, one) for one in line.cells)]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else "")]
-    lines += [f"\\caption{{{_latex_caption(found, called, cite=cite)}}}", r"\label{tab:encheck}", f"\\end{{{kind}}}"]
-    lines += _latex_pairs_table(found, called) if pairs == "all" else []
+    lines += [
+        f"\\caption{{{_latex_caption(comparison, called, cite=cite)}}}",
+        r"\label{tab:encheck}",
+        f"\\end{{{kind}}}",
+    ]
+    lines += _latex_pairs_table(comparison, called) if pairs == "all" else []
     return "\n".join(lines) + "\n"
 
 
-def _citation(some: Sequence[BibEntry]) -> str:
-    return f"~\\cite{{{','.join(one.key for one in some)}}}" if some else ""
+def _citation(entries: Sequence[BibEntry]) -> str:
+    return f"~\\cite{{{','.join(one.key for one in entries)}}}" if entries else ""
 
 
 def _latex_figure(metric: str, value: float) -> str:
@@ -249,9 +253,9 @@ def _latex_p(p: float) -> str:
     return "p<.001" if p < 0.001 else f"p={p:.3f}".replace("0.", ".") if p < 1 else "p=1"
 
 
-def _latex_pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
+def _latex_pairs_table(comparison: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of the table that compares every two models, one line per property and pair."""
-    titles = {(line.data, line.property): line.title for line in found.matrix}
+    titles = {(line.data, line.property): line.title for line in comparison.matrix}
     yield r"{\footnotesize\setlength{\tabcolsep}{2pt}"
     yield r"\begin{longtable}{llrrr}"
     yield (
@@ -260,7 +264,7 @@ def _latex_pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Ite
         r"\label{tab:encheck-pairs} \\"
     )
     yield r"\toprule Property & Second minus first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
-    for (first, second), some in pairwise_differences(found.models).items():
+    for (first, second), some in pairwise_differences(comparison.models).items():
         for one in some:
             ends = f"{{[}}{100 * one.low:+.1f}, {100 * one.high:+.1f}{{]}}"
             pair = f"{escape_latex(called[second])} minus {escape_latex(called[first])}"
@@ -271,20 +275,20 @@ def _latex_pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Ite
     yield r"\end{longtable}}"
 
 
-def _latex_caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
+def _latex_caption(comparison: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
     """Return the caption: metric, data and their edition, seed, n, and what the signs mean."""
     by = f"encheck{_citation([encheck_entry()]) if cite else ''} {escape_latex(metadata.version('encheck'))}"
-    data = dict.fromkeys(line.data for line in found.matrix)
+    data = dict.fromkeys(line.data for line in comparison.matrix)
     told = []
     for name in data:
-        model = next((model for model in found.models if name in model.data), found.first)
+        model = next((model for model in comparison.models if name in model.data), comparison.first)
         edition = model.editions.get(name)
         what = f"edition {edition}" if edition else f"fingerprint {model.data.get(name, '')}"
         told.append(f"{data_name(name)}, {what}")
-    counts = [one.n for line in found.matrix for one in line.cells if one]
+    counts = [one.n for line in comparison.matrix for one in line.cells if one]
     n = f"{min(counts):,} to {max(counts):,}" if counts else "0"
-    seeds = " and ".join(str(seed) for seed in sorted({model.seed for model in found.models}))
-    is_doubtful = any(cell and cell.said == "no evidence" for line in found.matrix for cell in line.cells)
+    seeds = " and ".join(str(seed) for seed in sorted({model.seed for model in comparison.models}))
+    is_doubtful = any(cell and cell.said == "no evidence" for line in comparison.matrix for cell in line.cells)
     return (
         f"Behaviour by property, measured by {by} on {escape_latex('; '.join(told))}, seed {seeds}. Figures are "
         r"percentages of groups that are right in both directions, or of items that are right where a property has no "
@@ -292,7 +296,7 @@ def _latex_caption(found: ModelComparison, called: Mapping[str, str], *, cite: b
         "clusters; adj.: the rate of the same items under weights that balance the surface (chance 50). Chance: "
         "what guessing "
         f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than "
-        f"{escape_latex(called[found.first.name])} on "
+        f"{escape_latex(called[comparison.first.name])} on "
         r"the same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models "
         r"on a data set, 5\%); $^{\approx}$: not separable from it."
         + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
@@ -331,14 +335,14 @@ class TidyRow:
 COLUMNS = tuple(one.name for one in fields(TidyRow))
 
 
-def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
+def tidy_rows(comparison: ModelComparison) -> Iterator[TidyRow]:
     """Yield one row per model, case and figure."""
     cells = {
         (model.name, line.data, line.check, line.level, line.figure): cell
-        for line in found.matrix
-        for model, cell in zip(found.models, line.cells, strict=True)
+        for line in comparison.matrix
+        for model, cell in zip(comparison.models, line.cells, strict=True)
     }
-    for model in found.models:
+    for model in comparison.models:
         for row in model.rows:
             if row.value is None:
                 continue
@@ -348,7 +352,7 @@ def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
             except UsageError:
                 chance = None
             tidy = TidyRow(
-                model.name, found.first.name, row.data, row.property, declared.family, row.check, row.level,
+                model.name, comparison.first.name, row.data, row.property, declared.family, row.check, row.level,
                 row.metric, row.value, row.low, row.high, row.n, row.clusters, chance,
             )  # fmt: skip
             cell = cells.get((model.name, row.data, row.check, str(row.level), row.metric or ""))
@@ -360,29 +364,29 @@ def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
             yield replace(tidy, compared=cell.said) if cell else tidy
 
 
-def tidy_csv(found: ModelComparison) -> str:
+def tidy_csv(comparison: ModelComparison) -> str:
     """Return the rows as CSV with a header."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS)
     writer.writeheader()
-    writer.writerows({name: safe_cell(getattr(row, name)) for name in COLUMNS} for row in tidy_rows(found))
+    writer.writerows({name: safe_cell(getattr(row, name)) for name in COLUMNS} for row in tidy_rows(comparison))
     return out.getvalue()
 
 
-def write_comparison_json(path: Path, found: ModelComparison) -> None:
+def write_comparison_json(path: Path, comparison: ModelComparison) -> None:
     """Write the differences as JSON for other tools. Raise UsageError if writing fails."""
-    differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
+    differences = {name: [asdict(d) for d in some] for name, some in comparison.differences.items()}
     matrix = [
         asdict(line)
-        | {"cells": {m.name: cell and asdict(cell) for m, cell in zip(found.models, line.cells, strict=True)}}
-        for line in found.matrix
+        | {"cells": {m.name: cell and asdict(cell) for m, cell in zip(comparison.models, line.cells, strict=True)}}
+        for line in comparison.matrix
     ]
-    plot = found.benchmark_plot
+    plot = comparison.benchmark_plot
     whole = {
-        "against": found.first.name,
+        "against": comparison.first.name,
         "matrix": matrix,
         "differences": differences,
         "dilemma": plot and asdict(plot) | {"correlation": plot.correlation},
-        "contamination": [asdict(one) for one in found.contamination],
+        "contamination": [asdict(one) for one in comparison.contamination],
     }
     write_named(path, json.dumps(whole, indent=1) + "\n")

@@ -47,19 +47,19 @@ class ForestPanel:
         return TOP + ROW * len(self.bars) + 4
 
 
-def forest_panels(found: ModelComparison) -> list[ForestPanel]:
+def forest_panels(comparison: ModelComparison) -> list[ForestPanel]:
     """Return one panel for each model with a paired difference from the reference. All panels share one scale."""
-    changes = [c.change for line in found.matrix for c in line.cells if c and c.change]
+    changes = [c.change for line in comparison.matrix for c in line.cells if c and c.change]
     if not changes:
         return []
     most = max(max(abs(one.low), abs(one.high)) for one in changes)
     limit = max(math.ceil(most / STEP - 1e-9), 1) * STEP
-    several = len({line.data for line in found.matrix}) > 1
+    several = len({line.data for line in comparison.matrix}) > 1
     ticks = [(_bar_position(value, limit), f"{100 * value:+.0f}" if value else "0") for value in (-limit, 0.0, limit)]
     made = []
-    for place, model in enumerate(found.models[1:], 1):
+    for place, model in enumerate(comparison.models[1:], 1):
         bars = []
-        for line in found.matrix:
+        for line in comparison.matrix:
             cell = line.cells[place]
             if cell is None or cell.change is None:
                 continue
@@ -76,7 +76,7 @@ def _bar_position(value: float, limit: float) -> float:
     return round(LEFT + (value + limit) / (2 * limit) * (RIGHT - LEFT), 1)
 
 
-def write_forest_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
+def write_forest_figure(path: Path, comparison: ModelComparison, names: Mapping[str, str]) -> None:
     """Write the differences from the reference as SVG or PDF, by the file's ending, with one panel per model.
 
     Raise UsageError for any other ending, if matplotlib is missing, or if nothing is paired.
@@ -88,15 +88,15 @@ def write_forest_figure(path: Path, found: ModelComparison, names: Mapping[str, 
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError("--figure needs the extra figure. Remedy: pip install 'encheck[figure]'") from None
-    several = len({line.data for line in found.matrix}) > 1
+    several = len({line.data for line in comparison.matrix}) > 1
     shown = [
         (model, some)
-        for place, model in enumerate(found.models[1:], 1)
-        if (some := [(line, c.change, c.said) for line in found.matrix if (c := line.cells[place]) and c.change])
+        for place, model in enumerate(comparison.models[1:], 1)
+        if (some := [(line, c.change, c.said) for line in comparison.matrix if (c := line.cells[place]) and c.change])
     ]
     if not shown:
         raise UsageError(
-            f"no figure of {found.first.name} can be paired with another model's: there is nothing to draw"
+            f"no figure of {comparison.first.name} can be paired with another model's: there is nothing to draw"
         )
     rows = max(len(some) for _, some in shown)
     with rc_context({"svg.fonttype": "none", "pdf.fonttype": 42, "font.size": 8, "svg.hashsalt": "encheck"}):
@@ -116,7 +116,8 @@ def write_forest_figure(path: Path, found: ModelComparison, names: Mapping[str, 
             axes.set_title(names.get(model.name, model.name), fontsize=8)
             axes.spines[["top", "right"]].set_visible(False)
         figure.supxlabel(
-            f"difference from {names.get(found.first.name, found.first.name)} in points, 95% interval", fontsize=8
+            f"difference from {names.get(comparison.first.name, comparison.first.name)} in points, 95% interval",
+            fontsize=8,
         )
         with writable_folder(path.parent), write_whole(path) as file:
             figure.savefig(file, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -81,10 +81,10 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
     return models if reference is None else _with_reference_first(reference, models)
 
 
-def _merge_runs(found: Sequence[Run]) -> list[Run]:
+def _merge_runs(runs: Sequence[Run]) -> list[Run]:
     """Return the runs, after merging complete runs that have the same model fingerprint, label and settings."""
     merged: dict[Any, Run] = {}
-    for place, label, results, items in found:
+    for place, label, results, items in runs:
         (about,) = (m for m in results.models if m.label == label)
         asked = replace(results.run.settings, models=(), model_args=(), data=(), queries=None)  # these change no figure
         key = about.fingerprint, label, asked, place if results.first_look else ""

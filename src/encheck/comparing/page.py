@@ -83,53 +83,53 @@ class WrongAlone:
     cards: Sequence[FlipCard]
 
 
-def render_comparison(found: ModelComparison) -> str:
+def render_comparison(comparison: ModelComparison) -> str:
     """Return the HTML page with the matrix, the checks of each property, the pictures, and the flips."""
-    ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_property_names(found)))}
-    several = len({line.data for line in found.matrix}) > 1
+    ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_property_names(comparison)))}
+    several = len({line.data for line in comparison.matrix}) > 1
     groups = [
         (f"{family}, {data}" if several else family, list(some))
-        for (data, family), some in groupby(found.matrix, key=lambda line: (line.data, line.family))
+        for (data, family), some in groupby(comparison.matrix, key=lambda line: (line.data, line.family))
     ]
     return html.render_template(
         "compare.html",
-        verdict=comparison_banner(found),
-        models=found.models,
-        reference=found.first.name,
-        groups=groups + _health_lines(found.models),
+        verdict=comparison_banner(comparison),
+        models=comparison.models,
+        reference=comparison.first.name,
+        groups=groups + _health_lines(comparison.models),
         ids=ids,
-        details=_cases_by_property(found),
-        shown={name: [line for line in found.matrix if line.property == name] for name in ids},
+        details=_cases_by_property(comparison),
+        shown={name: [line for line in comparison.matrix if line.property == name] for name in ids},
         figures=_metric_label,
-        tallies=list(count_verdicts(found.matrix, found.models)),
+        tallies=list(count_verdicts(comparison.matrix, comparison.models)),
         signs=SIGNS,
-        panels=forest.forest_panels(found),
+        panels=forest.forest_panels(comparison),
         size=forest,
-        benchmarks=found.benchmark_plot,
-        scatter=benchmark_plot.scatter_layout(found.benchmark_plot) if found.benchmark_plot else None,
+        benchmarks=comparison.benchmark_plot,
+        scatter=benchmark_plot.scatter_layout(comparison.benchmark_plot) if comparison.benchmark_plot else None,
         plot=benchmark_plot,
         caption=DILEMMA,
-        alone=[one for model in found.models if (one := _wrong_alone(found, model))],
-        others=[_flip_card(found, flip) for flip in found.flips if not flip.alone][:MOST_OTHERS],
-        count=len(found.flips),
+        alone=[one for model in comparison.models if (one := _wrong_alone(comparison, model))],
+        others=[_flip_card(comparison, flip) for flip in comparison.flips if not flip.only_wrong_model][:MOST_OTHERS],
+        count=len(comparison.flips),
         colour=_difference_class,
         counts=has_item_flips,
-        whole=found.whole,
-        looks=found.looks,
-        contamination=list(contamination.contamination_lines(found.contamination)),
+        whole=comparison.whole,
+        looks=comparison.looks,
+        contamination=list(contamination.contamination_lines(comparison.contamination)),
         clusters=MIN_CLUSTERS,
     )
 
 
-def comparison_banner(found: ModelComparison) -> VerdictBanner:
+def comparison_banner(comparison: ModelComparison) -> VerdictBanner:
     """Return how many properties are better or worse than the reference's, for each model or, if there are many, for
     the best.
     """
-    every = list(count_verdicts(found.matrix, found.models))
-    first = found.first.name
-    of = f"{len(found.matrix)} {'property' if len(found.matrix) == 1 else 'properties'}"
+    every = list(count_verdicts(comparison.matrix, comparison.models))
+    first = comparison.first.name
+    of = f"{len(comparison.matrix)} {'property' if len(comparison.matrix) == 1 else 'properties'}"
     step = NextStep("A comparison decides nothing. Gate the model that you want to ship:", "encheck gate NEW OLD")
-    if not found.matrix or not every:
+    if not comparison.matrix or not every:
         return VerdictBanner("", "COMPARED", f"No property could be compared with {first}", step=step)
     shown = every
     if len(every) > MOST_SAID:
@@ -173,22 +173,24 @@ def _health_lines(models: Sequence[ComparedModel]) -> list[tuple[str, list[Prope
     return [("health of the space, each with its own interval", lines)] if lines else []
 
 
-def _property_names(found: ModelComparison) -> Iterator[str]:
+def _property_names(comparison: ModelComparison) -> Iterator[str]:
     """Yield all properties, starting with those of the matrix."""
-    yield from (line.property for line in found.matrix)
-    yield from (d.property for some in found.differences.values() for d in some)
+    yield from (line.property for line in comparison.matrix)
+    yield from (d.property for some in comparison.differences.values() for d in some)
 
 
-def _cases_by_property(found: ModelComparison) -> dict[str, list[CaseRows]]:
+def _cases_by_property(comparison: ModelComparison) -> dict[str, list[CaseRows]]:
     """Return the cases of each property, in the order in which the page shows them."""
-    cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(found)}
-    first = {d.case: d for some in found.differences.values() for d in some}
-    by_case = {name: {d.case: d for d in some} for name, some in found.differences.items()}
+    cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(comparison)}
+    first = {d.case: d for some in comparison.differences.values() for d in some}
+    by_case = {name: {d.case: d for d in some} for name, some in comparison.differences.items()}
     for case, d in first.items():
         others = [(name, some[case]) for name, some in by_case.items() if case in some]
-        rows = [(found.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
+        rows = [(comparison.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
         label = find_metric(d.figure).label
-        cases[d.property].append(CaseRows(d.check, d.level, d.data, label, d.n, d.clusters, found.surface_of(d), rows))
+        cases[d.property].append(
+            CaseRows(d.check, d.level, d.data, label, d.n, d.clusters, comparison.surface_of(d), rows)
+        )
     return cases
 
 
@@ -207,9 +209,9 @@ def _difference_class(d: CaseDifference) -> str:
     return "better" if d.difference > 0 else "worse"
 
 
-def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | None:
+def _wrong_alone(comparison: ModelComparison, model: ComparedModel) -> WrongAlone | None:
     """Return the items that only this model gets wrong, with the worst of each property, or None if there are none."""
-    mine = [flip for flip in found.flips if flip.alone == model.name]
+    mine = [flip for flip in comparison.flips if flip.only_wrong_model == model.name]
     if not mine:
         return None
     shown: list[Flip] = []
@@ -218,14 +220,14 @@ def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | N
             shown.append(flip)
     counts = {name: sum(f.property == name for f in mine) for name in sorted({f.property for f in mine})}
     most = sorted(counts.items(), key=lambda one: -one[1])
-    return WrongAlone(model.name, len(mine), most, [_flip_card(found, one) for one in shown])
+    return WrongAlone(model.name, len(mine), most, [_flip_card(comparison, one) for one in shown])
 
 
-def _flip_card(found: ModelComparison, flip: Flip) -> FlipCard:
+def _flip_card(comparison: ModelComparison, flip: Flip) -> FlipCard:
     """Return an item with its edits marked, and its similarities under a model that gets it wrong and one that gets it
     right.
     """
-    models = {m.name: m for m in found.models}
+    models = {m.name: m for m in comparison.models}
     scored = []
     for model in (models[flip.wrong[0]], models[flip.right[0]]):
         columns = model.items[flip.case(model)]

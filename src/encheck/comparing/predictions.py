@@ -227,12 +227,12 @@ def _predicted_labels(
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}
     chosen = predict_by_cluster_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
-    if not chosen.is_complete:
+    if not chosen.predicts_every_pair:
         raise DataError(
             f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of "
             "whole clusters do not have both labels. Remedy: give --threshold, or pairs of more clusters"
         )
-    return chosen.predicted, chosen.params
+    return chosen.predicted, chosen.estimate_params
 
 
 def _prediction_figures(cases: PredictedPairs, *, ranked: bool) -> Iterator[Estimate]:

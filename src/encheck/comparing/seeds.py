@@ -158,17 +158,17 @@ def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
                 )
 
 
-def seed_lines(found: SeedComparison) -> Iterator[str]:
+def seed_lines(comparison: SeedComparison) -> Iterator[str]:
     """Yield the lines of the table, and a warning if the models differ more than seeds should."""
     head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
         (claim_sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
          f"{s.least:.4f}", f"{s.greatest:.4f}", str(s.k))
-        for s in found.spreads
+        for s in comparison.spreads
     ]  # fmt: skip
     yield from table([head, *rows])
-    if found.noise and found.noise.pooled > DEFAULT.max_seed_noise:
-        points, most = (100 * DEFAULT.rate_delta * one for one in (found.noise.pooled, DEFAULT.max_seed_noise))
+    if comparison.noise and comparison.noise.pooled > DEFAULT.max_seed_noise:
+        points, most = (100 * DEFAULT.rate_delta * one for one in (comparison.noise.pooled, DEFAULT.max_seed_noise))
         yield (
             f"These models differ by a standard deviation of {points:.1f} points beyond what the items explain, and a "
             f"gate allows {most:.1f} for seeds. Are they checkpoints of one training that differ only in the seed?"

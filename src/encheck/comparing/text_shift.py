@@ -118,7 +118,7 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
         errors = np.hypot(_jackknife_error(left.without), _jackknife_error(right.without))
         freedom = min(len(left.without), len(right.without)) - 1
         measured += [(*row, freedom) for row in zip(left.names, left.whole, right.whole, errors, strict=True)]
-    rows = tuple(_text_measure(*row, count=len(measured)) for row in measured)
+    rows = tuple(_make_text_measure(*row, count=len(measured)) for row in measured)
     return TextShift(first.name, second.name, len(sides[0]), tokens, number, rows)
 
 
@@ -168,8 +168,8 @@ def _count_clusters(drawn: Sequence[SampledText]) -> int:
     return len({one.cluster for one in drawn})
 
 
-def _equal_samples(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[list[SampledText]]:
-    """Return equal numbers of texts from both sets, at most `most` from each.
+def _equal_samples(sides: Sequence[list[SampledText]], max_texts: int, seed: int) -> list[list[SampledText]]:
+    """Return equal numbers of texts from both sets, at most `max_texts` from each.
 
     First cut the larger set to whole clusters (only the last may be incomplete), so that both sets are sampled equally
     densely. A random part of a cluster would have fewer similar texts than the whole cluster.
@@ -177,7 +177,7 @@ def _equal_samples(sides: Sequence[list[SampledText]], most: int, seed: int) -> 
     size = min(map(len, sides))
     order = [sorted(side, key=lambda one: (content_hash(str(seed), one.cluster), one.texts)) for side in sides]
     # Chosen by hash with the seed, so independent of their order in the file.
-    return [sorted(side[:size], key=lambda one: content_hash(str(seed), *one.texts))[:most] for side in order]
+    return [sorted(side[:size], key=lambda one: content_hash(str(seed), *one.texts))[:max_texts] for side in order]
 
 
 def _assign_folds(drawn: Sequence[SampledText], seed: int) -> Ints:
@@ -189,8 +189,8 @@ def _assign_folds(drawn: Sequence[SampledText], seed: int) -> Ints:
     return np.array([place[one.cluster] for one in drawn])
 
 
-def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
-    part = corpus.start(most)
+def _text_figures(corpus: Corpus, max_tokens: int) -> JackknifeFigures:
+    part = corpus.first_texts(max_tokens)
     kinds = (
         (("tokens per text",), corpus, mean_length),
         (tuple(f"Distinct-{n}" for n in range(1, DISTINCT_ORDERS + 1)), part, distinct_ngrams),
@@ -220,9 +220,9 @@ class Corpus:
     tokens: list[Tokens]
     folds: Ints
 
-    def start(self, most: int) -> Corpus:
+    def first_texts(self, max_tokens: int) -> Corpus:
         """Return the first texts that together have at most this many tokens, but at least one text."""
-        size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), most, side="right")))
+        size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), max_tokens, side="right")))
         return Corpus(self.tokens[:size], self.folds[:size])
 
     @cached_property
@@ -235,7 +235,7 @@ class Corpus:
         """The number of tokens of each text, shape [n]."""
         return np.array([len(one) for one in self.tokens])
 
-    def stays(self, fold: int | None) -> NDArray[np.bool_]:
+    def texts_outside_fold(self, fold: int | None) -> NDArray[np.bool_]:
         """Return a mask of the texts outside a fold, shape [n]."""
         return np.ones(len(self.folds), bool) if fold is None else self.folds != fold
 
@@ -265,7 +265,7 @@ class Grams:
         order = np.lexsort((-counts, entries[:, 0]))
         return cls(entries[order, 0], entries[order, 1], counts[order])
 
-    def left(self, stays: NDArray[np.bool_]) -> Grams:
+    def select_texts(self, stays: NDArray[np.bool_]) -> Grams:
         """Return the entries whose texts are in the mask, shape [texts]."""
         there = stays[self.texts]
         return Grams(self.ids[there], self.texts[there], self.counts[there])
@@ -273,7 +273,7 @@ class Grams:
 
 def mean_length(corpus: Corpus, fold: int | None) -> Floats:
     """Return the mean number of tokens per text, shape [1]."""
-    return np.array([corpus.lengths[corpus.stays(fold)].mean()])
+    return np.array([corpus.lengths[corpus.texts_outside_fold(fold)].mean()])
 
 
 def distinct_ngrams(corpus: Corpus, fold: int | None) -> Floats:
@@ -282,7 +282,7 @@ def distinct_ngrams(corpus: Corpus, fold: int | None) -> Floats:
     >>> distinct_ngrams(Corpus([("a", "b"), ("a", "c")], np.array([0, 1])), None).round(2).tolist()
     [0.75, 1.0, nan]
     """
-    left = [corpus.grams[n].left(corpus.stays(fold)) for n in range(1, DISTINCT_ORDERS + 1)]
+    left = [corpus.grams[n].select_texts(corpus.texts_outside_fold(fold)) for n in range(1, DISTINCT_ORDERS + 1)]
     return np.array([len(np.unique(one.ids)) / one.counts.sum() if len(one.ids) else np.nan for one in left])
 
 
@@ -291,7 +291,7 @@ def zipf_exponent(corpus: Corpus, fold: int | None) -> Floats:
 
     The slope is NaN if there is only one distinct token.
     """
-    grams = corpus.grams[1].left(corpus.stays(fold))
+    grams = corpus.grams[1].select_texts(corpus.texts_outside_fold(fold))
     counts = np.sort(np.bincount(grams.ids, grams.counts))[::-1][:ZIPF_TYPES]
     counts = counts[counts > 0]
     if len(counts) < 2:
@@ -306,11 +306,11 @@ def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
     >>> round(float(self_bleu(Corpus([tuple("abcd"), tuple("abcd"), tuple("wxyz")], np.array([0, 1, 2])), None)[0]), 2)
     0.67
     """
-    stays = corpus.stays(fold)
+    stays = corpus.texts_outside_fold(fold)
     tokens = corpus.lengths
     logs, is_none = np.zeros(len(tokens)), np.zeros(len(tokens), bool)
     for n, grams in corpus.grams.items():
-        left = grams.left(stays)
+        left = grams.select_texts(stays)
         matches = np.bincount(left.texts, _clipped_counts(left), len(tokens))
         is_none |= (n == 1) & (matches == 0)
         logs += np.log(np.where(matches > 0, matches, SMOOTHED) / np.maximum(tokens - n + 1, 1)) / ORDERS
@@ -382,7 +382,9 @@ def _jackknife_error(without: Floats) -> Floats:
     return error
 
 
-def _text_measure(name: str, first: float, second: float, error: float, freedom: int, *, count: int) -> TextMeasure:
+def _make_text_measure(
+    name: str, first: float, second: float, error: float, freedom: int, *, count: int
+) -> TextMeasure:
     from scipy.stats import t
 
     quantile: Callable[[float, int], float] = t.ppf
@@ -392,16 +394,16 @@ def _text_measure(name: str, first: float, second: float, error: float, freedom:
     return TextMeasure(name, float(first), float(second), float(difference), *ends, differs)
 
 
-def text_shift_lines(found: TextShift) -> Iterator[str]:
+def text_shift_lines(shift: TextShift) -> Iterator[str]:
     """Yield lines for the terminal. Rates are in percent, and a star marks a certain difference."""
     on_pairs = (
-        f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
+        f"; within {shift.pairs:,} pairs of each" if shift.pairs else "; not within pairs, since one side has none"
     )
-    yield f"{found.first} against {found.second}, {found.texts:,} texts of each{on_pairs}"
-    head = ("measure", found.first, found.second, "difference [95% CI]", "")
-    yield from table([head, *(_measure_cells(row) for row in found.measures)])
-    certain = sum(row.differs for row in found.measures)
-    yield f"  {certain} of {len(found.measures)} measures differ for certain (*: at 5% for all of them together)"
+    yield f"{shift.first} against {shift.second}, {shift.texts:,} texts of each{on_pairs}"
+    head = ("measure", shift.first, shift.second, "difference [95% CI]", "")
+    yield from table([head, *(_measure_cells(row) for row in shift.measures)])
+    certain = sum(row.differs for row in shift.measures)
+    yield f"  {certain} of {len(shift.measures)} measures differ for certain (*: at 5% for all of them together)"
 
 
 def _measure_cells(row: TextMeasure) -> tuple[str, ...]:

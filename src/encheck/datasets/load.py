@@ -175,7 +175,9 @@ def load(
     request = DataRequest(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
     if name in PROPERTY_DATA_SETS and properties_of_spec(spec):
         return _load_property_rows(module, request)
-    if hasattr(module, "find_better_data_set") and (kind := module.find_better_data_set(_accessible_path(path))):
+    if hasattr(module, "data_set_with_these_columns") and (
+        kind := module.data_set_with_these_columns(_accessible_path(path))
+    ):
         log.warning("%s: %s holds queries and documents, so it is read as --data=%s:%s", request.name, path, kind, path)
         module = known_data_sets()[kind]
     try:
@@ -237,7 +239,7 @@ def load_pairs_in_columns(spec: str, *, skip_bad_rows: bool = False) -> PairsInC
     module = known_data_sets().get(name)
     if module is None or not path or not hasattr(module, "read_in_columns"):
         return None
-    if hasattr(module, "find_better_data_set") and module.find_better_data_set(_accessible_path(path)):
+    if hasattr(module, "data_set_with_these_columns") and module.data_set_with_these_columns(_accessible_path(path)):
         return None
     request = DataRequest(label or name, path, "", None, 0, DEFAULT_PASSAGE_OPTIONS, BadRows(skip=skip_bad_rows))
     linked = _read_linked_pairs(name, module, request)

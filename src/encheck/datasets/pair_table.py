@@ -167,7 +167,7 @@ class Linker:
                     bags = np.fromiter(map(hash_word_bag, batch.column(side).take(rows).to_pylist()), np.int64)
                     sums[side, start + rows] = bags.view(np.uint64)
                 some = batch.take(np.flatnonzero(may_repeat[here]))
-                pairs.append(np.fromiter(map(hash, zip(*_both_texts(some), strict=True)), np.int64))
+                pairs.append(np.fromiter(map(hash, zip(*_first_and_second_texts(some), strict=True)), np.int64))
             every = np.concatenate(pairs)
             may_repeat[may_repeat] = _mark_repeated(every.view(np.uint64))
             again = len(every) - len(np.unique(every))
@@ -230,7 +230,7 @@ def rows_with_clusters(table: PairTable, links: Links) -> Iterator[tuple[PairRow
     """Return an iterator over the rows, each with the name of its cluster."""
     least = _FirstTexts()
     for start, batch in table.batches():
-        least.add(links.component[start : start + batch.num_rows], *_both_texts(batch))
+        least.add(links.component[start : start + batch.num_rows], *_first_and_second_texts(batch))
     return _rows_of_clusters(table, links, {number: content_hash(text) for number, text in least.texts.items()})
 
 
@@ -314,7 +314,7 @@ def _sample_clusters(
     may_be_kept = np.zeros(table.rows, np.bool_)
     is_open = np.zeros(links.component.max(initial=-1) + 1, np.bool_)
     for start, batch in table.batches():
-        first, second = _both_texts(batch)
+        first, second = _first_and_second_texts(batch)
         numbers = links.component[start : start + batch.num_rows]
         least.add(numbers, first, second)
         named = batch.column("cluster").to_pylist()
@@ -333,7 +333,7 @@ def _sample_clusters(
     return chosen, may_be_kept, names
 
 
-def _both_texts(batch: Any) -> tuple[list[str], list[str]]:
+def _first_and_second_texts(batch: Any) -> tuple[list[str], list[str]]:
     return batch.column(0).to_pylist(), batch.column(1).to_pylist()
 
 

@@ -247,7 +247,7 @@ def _gather_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _Gathere
     if not opened_files:
         raise DataError(f"{path}: none of the files can be used, the first because: {bad.skipped[0]}")
 
-    def batches() -> Iterator[_Batch]:
+    def read_batches() -> Iterator[_Batch]:
         for file, _, chosen, opened in opened_files:
             start = 1
             for batch in opened([column for column in chosen.values() if column]):
@@ -262,7 +262,7 @@ def _gather_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _Gathere
     columns = [name for _, names, _, _ in opened_files for name in names]
     roles = {f"{role} of {file}": column for file, _, chosen, _ in opened_files for role, column in chosen.items()}
     return _gather_batches(
-        path, columns, batches(), opened_files[0][2], bad, _OrderedBadRows(bad.skip), columns_read=roles
+        path, columns, read_batches(), opened_files[0][2], bad, _OrderedBadRows(bad.skip), columns_read=roles
     )
 
 
@@ -274,14 +274,14 @@ def _gather_delimited(path: Path, bad: BadRows, delimiter: str) -> _GatheredPair
     names, noted = read_header(path, delimiter=delimiter), _OrderedBadRows(bad.skip)
     chosen = _require_columns(path, names)
 
-    def batches() -> Iterator[_Batch]:
+    def read_batches() -> Iterator[_Batch]:
         rows = read_full_rows(path, delimiter, noted)
         while some := list(islice(rows, ROWS_AT_ONCE)):
             columns = list(zip(*(fields for _, fields in some), strict=True))
             fields = {role: columns[names.index(column)] for role, column in chosen.items() if column}
             yield _Batch(path, [line for line, _ in some], fields)
 
-    return _gather_batches(path, names, batches(), chosen, bad, noted)
+    return _gather_batches(path, names, read_batches(), chosen, bad, noted)
 
 
 def _all_keys(rows: Iterable[tuple[int, Mapping[str, Any]]]) -> set[str]:
@@ -297,7 +297,7 @@ def _gather_json(
 ) -> _GatheredPairs:
     chosen = _require_columns(path, sorted(keys))
 
-    def batches() -> Iterator[_Batch]:
+    def read_batches() -> Iterator[_Batch]:
         rows, seen = objects(noted), keys
         while some := list(islice(rows, ROWS_AT_ONCE)):
             if new := _all_keys(some) - seen:
@@ -307,7 +307,7 @@ def _gather_json(
             fields = {role: [row.get(column) for _, row in some] for role, column in chosen.items() if column}
             yield _Batch(path, [line for line, _ in some], fields)
 
-    return _gather_batches(path, keys, batches(), chosen, bad, noted, fields_last=True)
+    return _gather_batches(path, keys, read_batches(), chosen, bad, noted, fields_last=True)
 
 
 def _require_columns(path: Path, names: list[str]) -> Chosen:
@@ -532,7 +532,7 @@ def are_pair_columns(names: Sequence[str]) -> bool:
     return "label" in names or (has["first"] and has["second"] and has["score"])
 
 
-def find_better_data_set(path: Path) -> str:
+def data_set_with_these_columns(path: Path) -> str:
     """Return "contrast" or "retrieval" if the file has the columns of that data set, otherwise ""."""
     ending = path.suffix.lower()
     if not path.is_file() or ending not in PAIR_FORMATS:

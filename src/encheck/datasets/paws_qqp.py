@@ -49,14 +49,14 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """
     for file, split in find_files(path, SPLITS, data_set="paws-qqp"):
 
-        def make(fields: list[str], split: str = split) -> PairRow:
+        def make_row(fields: list[str], split: str = split) -> PairRow:
             label = binary_label_or_none(fields[3])
             if label is None:
                 raise ValueError(f"the label is {fields[3]!r:.60}, but should be 0 or 1")
             return PairRow(decode_bytes_literal(fields[1]), decode_bytes_literal(fields[2]), label, split)
 
         numbered = read_tab_rows(file, columns=4, header=HEADER, bad=bad)
-        yield from yield_and_check_counts(file, make_checked_rows(file, numbered, make, bad=bad), EXPECTED)
+        yield from yield_and_check_counts(file, make_checked_rows(file, numbered, make_row, bad=bad), EXPECTED)
 
 
 def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:

@@ -50,11 +50,11 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """
     for file, split in find_files(path, SPLITS, data_set="pit2015"):
 
-        def make(fields: list[str], split: str = split) -> PairRow:
+        def make_row(fields: list[str], split: str = split) -> PairRow:
             label, score = parse_judgement(fields[4])
             return PairRow(fields[2], fields[3], label, split, fields[0], score)
 
-        rows = make_checked_rows(file, read_tab_rows(file, columns=7, bad=bad), make, bad=bad)
+        rows = make_checked_rows(file, read_tab_rows(file, columns=7, bad=bad), make_row, bad=bad)
         yield from yield_and_check_counts(file, rows, EXPECTED)
 
 

@@ -615,24 +615,24 @@ def _find_table(value: Any) -> list[dict[str, Any]] | None:
 def delimited_reader(delimiter: str) -> FormatReader:
     """Return a reader for files with this delimiter."""
 
-    def rows(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
+    def read_rows(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
         names, numbered = read_header(path, delimiter=delimiter), read_full_rows(path, delimiter, bad)
         return names, ((line, dict(zip(names, fields, strict=True))) for line, fields in numbered)
 
-    return rows
+    return read_rows
 
 
 def read_parquet(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:  # noqa: ARG001 - Parquet is whole or not
     """Return the columns and rows of a Parquet file. Raise DataError if the file is not Parquet."""
     file = _open_parquet(path)
 
-    def rows() -> NumberedRows:
+    def read_rows() -> NumberedRows:
         try:
-            yield from enumerate(parquet_rows(file, size=path.stat().st_size), 1)
+            yield from enumerate(parquet_rows(file, file_bytes=path.stat().st_size), 1)
         except (ValueError, OSError) as error:
             raise _not_parquet_error(path, error) from error
 
-    return list(file.schema_arrow.names), rows()
+    return list(file.schema_arrow.names), read_rows()
 
 
 def open_parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
@@ -642,13 +642,13 @@ def open_parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]
     """
     file = _open_parquet(path)
 
-    def batches(columns: Sequence[str]) -> Iterator[Any]:
+    def read_batches(columns: Sequence[str]) -> Iterator[Any]:
         try:
-            yield from record_batches(file, size=path.stat().st_size, columns=columns)
+            yield from record_batches(file, file_bytes=path.stat().st_size, columns=columns)
         except (ValueError, OSError) as error:
             raise _not_parquet_error(path, error) from error
 
-    return list(file.schema_arrow.names), batches
+    return list(file.schema_arrow.names), read_batches
 
 
 def _open_parquet(path: Path) -> Any:

@@ -558,7 +558,7 @@ def _read_trec_qrels(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] |
     if count not in (3, 4) or not re.fullmatch(r"-?\d+", fields[-1]):
         return None
 
-    def rows() -> Iterator[tuple[int, Fields]]:
+    def read_rows() -> Iterator[tuple[int, Fields]]:
         for number, line in enumerate(stream_lines(path), 1):
             divided = _split_fields(line)
             if divided and len(divided) != count:
@@ -566,7 +566,7 @@ def _read_trec_qrels(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] |
             elif divided:
                 yield number, {"query-id": divided[0], "corpus-id": divided[-2], "score": divided[-1]}
 
-    return rows() if first else None
+    return read_rows() if first else None
 
 
 def _split_fields(line: str) -> list[str]:

@@ -94,7 +94,7 @@ def _read_scored_rows(file: Path, subset: str, bad: BadRows) -> Iterator[PairRow
             f"version"
         )
 
-    def make(fields: Fields) -> PairRow:
+    def make_row(fields: Fields) -> PairRow:
         sides, gold_score = fields
         if len(sides) not in (2, 4):
             raise ValueError(f"{len(sides)} tab-separated fields, but should be 2, or 4 in 2016")
@@ -106,7 +106,7 @@ def _read_scored_rows(file: Path, subset: str, bad: BadRows) -> Iterator[PairRow
         for number, (text, score) in enumerate(zip(texts, scores, strict=True), 1)
         if score.strip()
     )
-    return make_checked_rows(file, judged, make, bad=bad)
+    return make_checked_rows(file, judged, make_row, bad=bad)
 
 
 YEARS = (

@@ -48,9 +48,9 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """
     for file, split in find_files(path, SPLITS, data_set="stsb"):
 
-        def make(fields: list[str], split: str = split) -> PairRow:
+        def make_row(fields: list[str], split: str = split) -> PairRow:
             score = parse_score(fields[4], 0, 5)
             return PairRow(fields[5], fields[6], int(score >= 4), split, score=score)
 
-        rows = make_checked_rows(file, read_tab_rows(file, columns=(7, 9), bad=bad), make, bad=bad)
+        rows = make_checked_rows(file, read_tab_rows(file, columns=(7, 9), bad=bad), make_row, bad=bad)
         yield from yield_and_check_counts(file, rows, EXPECTED)

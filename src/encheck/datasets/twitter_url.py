@@ -92,11 +92,11 @@ def _find_files(path: Path) -> list[tuple[Path, str]]:
 
 
 def _read_raw_file(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
-    def make(fields: list[str]) -> PairRow:
+    def make_row(fields: list[str]) -> PairRow:
         votes = parse_votes(fields[2])
         return PairRow(fields[0], fields[1], int(votes > 3), split, fields[-1].strip() or None, float(votes))
 
-    rows = make_checked_rows(file, read_tab_rows(file, columns=(4, 5), bad=bad), make, bad=bad)
+    rows = make_checked_rows(file, read_tab_rows(file, columns=(4, 5), bad=bad), make_row, bad=bad)
     return (row for row in rows if row.score != 3)
 
 

@@ -71,13 +71,13 @@ def allow_mixed_lengths() -> Iterator[None]:
         _padded.reset(token)
 
 
-def slice_positions(count: int, size: int) -> Iterator[Ints]:
-    """Yield the positions in their order, `size` at a time.
+def slice_positions(count: int, slice_size: int) -> Iterator[Ints]:
+    """Yield the positions in their order, `slice_size` at a time.
 
     >>> [b.tolist() for b in slice_positions(3, 2)]
     [[0, 1], [2]]
     """
-    return (np.arange(start, min(start + size, count)) for start in range(0, count, size))
+    return (np.arange(start, min(start + slice_size, count)) for start in range(0, count, slice_size))
 
 
 def run_or_halve_batch(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:

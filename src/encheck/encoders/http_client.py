@@ -114,11 +114,11 @@ class AbortableRequest:
                 each.shutdown(socket.SHUT_RDWR)
 
 
-def read_response(answer: Any, most: int, place: str) -> Iterator[bytes]:
+def read_response(answer: Any, max_bytes: int, place: str) -> Iterator[bytes]:
     """Yield the bytes of the response as they arrive.
 
     Reading all at once would restart the timeout at each byte. Raise EncoderError if the bytes are compressed, because
-    encheck did not ask for that. Raise it also once they exceed `most`.
+    encheck did not ask for that. Raise it also once they exceed `max_bytes`.
     """
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(
@@ -126,13 +126,13 @@ def read_response(answer: Any, most: int, place: str) -> Iterator[bytes]:
             "decompress. Remedy: have the server, or the proxy before it, answer without Content-Encoding"
         )
     come, announced = 0, answer.length or 0
-    while max(come, announced) <= most and (piece := answer.read1(PIECE)):
+    while max(come, announced) <= max_bytes and (piece := answer.read1(PIECE)):
         come += len(piece)
         yield piece
-    if max(come, announced) > most:
+    if max(come, announced) > max_bytes:
         raise EncoderError(
-            f"{place} answers with more than {most / 1e6:.1f} MB, the most that this request can need; reading stopped "
-            "there. Remedy: check that the address is that of an embedding server"
+            f"{place} answers with more than {max_bytes / 1e6:.1f} MB, the most that this request can need; reading "
+            "stopped there. Remedy: check that the address is that of an embedding server"
         )
     if answer.length:
         raise IncompleteRead(b"", answer.length)
@@ -229,15 +229,16 @@ class Client:
         if self.retries < 0:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
-    def request_json(self, path: str, body: object = None, *, most: int = MIN_RESPONSE_LIMIT) -> Any:
-        """Return the JSON at this path, or the server's response to `body`. Raise EncoderError if it exceeds `most`
-        bytes.
+    def request_json(self, path: str, body: object = None, *, max_bytes: int = MIN_RESPONSE_LIMIT) -> Any:
+        """Return the JSON at this path, or the server's response to `body`.
+
+        Raise EncoderError if the response is longer than `max_bytes`.
         """
         data = None if body is None else json.dumps(body).encode("utf-8")
         problem, attempt = "", 0
         for attempt in range(self.retries + 1):
             try:
-                return self._send_once(path, data, most)
+                return self._send_once(path, data, max_bytes)
             except RequestRefused as refused:
                 if refused.status not in RETRIED_STATUSES:
                     raise
@@ -291,7 +292,7 @@ class Client:
         named = [name for name in sorted(os.environ, reverse=True) if name.lower() == f"{parts.scheme}_proxy"]
         return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
 
-    def _send_once(self, path: str, body: bytes | None, most: int) -> Any:
+    def _send_once(self, path: str, body: bytes | None, max_bytes: int) -> Any:
         """Send one request in a thread that can be abandoned, so that no run waits for a server forever."""
         answer: Future[bytes] = Future()
         wire = AbortableRequest()
@@ -302,7 +303,7 @@ class Client:
             self._add_key(signed)
             try:
                 with wire.open(signed, timeout=self.timeout) as response:
-                    return b"".join(read_response(response, most, f"{self.url}{path}{self.proxy_note}"))
+                    return b"".join(read_response(response, max_bytes, f"{self.url}{path}{self.proxy_note}"))
             except urllib.error.HTTPError as error:
                 with error:
                     raise RequestRefused(

@@ -125,7 +125,9 @@ def _sequence_classification_class(folder: Path) -> str | None:
     return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
 
 
-def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
+def find_or_make_model_config(
+    model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None
+) -> ModelConfig:
     """Return the entry of models.yaml for a name, or a new entry for a path or hub id.
 
     Raise ModelError for any other value. If a folder has the same name as an entry, the entry takes precedence;
@@ -349,7 +351,7 @@ def find_base_model(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str
         for place in (Path(name), folder / name):  # as written, or next to the checkpoint's files
             with suppress(OSError, ModelError):
                 if (place / "config.json").is_file() and place.resolve() != folder.resolve():
-                    return place.resolve().name, config_for(str(place.resolve()), known), file
+                    return place.resolve().name, find_or_make_model_config(str(place.resolve()), known), file
         for label, config in known.items():  # an entry that works without a network
             if config.name and name in (config.name, config.name.rpartition("/")[2]) and locate_weights(config)[0]:
                 return label, config, file
@@ -359,7 +361,7 @@ def find_base_model(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str
 def list_base_model_names(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, file) for each base model that a checkpoint's files name. Unreadable files are ignored."""
     try:
-        card = CARD_HEAD.match(read_text(folder / CARD, most=MAX_CARD_BYTES))
+        card = CARD_HEAD.match(read_text(folder / CARD, max_bytes=MAX_CARD_BYTES))
     except (OSError, ValueError):
         card = None
     if card and (match := BASE.search(card[1])) and (name := match[1] or match[2]):

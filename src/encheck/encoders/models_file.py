@@ -136,7 +136,7 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """Return the entries of one models.yaml. Raise a ConfigError with the line of an error."""
-    text = read_config_text(path, most=MAX_FILE_BYTES)
+    text = read_config_text(path, max_bytes=MAX_FILE_BYTES)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:

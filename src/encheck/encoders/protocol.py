@@ -100,7 +100,7 @@ class PartialEncoder(Encoder, Protocol):
     Checks that need other vectors are skipped.
     """
 
-    def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
+    def texts_without_vector(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
         """Return the texts without a vector in this role."""
         ...
 
@@ -126,7 +126,7 @@ def model_devices(model: object) -> tuple[str, ...]:
 
 
 def checked_batches(
-    encoder: Encoder, texts: Sequence[str], *, role: str | None = None, size: int = 512
+    encoder: Encoder, texts: Sequence[str], *, role: str | None = None, batch_size: int = 512
 ) -> Iterator[Batch]:
     """Yield the encoder's own batches, or slices of the texts if it has none. Each batch is checked first.
 
@@ -136,9 +136,9 @@ def checked_batches(
     if isinstance(encoder, BatchEncoder):
         source = encoder.batches(texts, **role_argument)
     else:
-        starts = range(0, len(texts), size)
+        starts = range(0, len(texts), batch_size)
         source = (
-            (np.arange(s, min(s + size, len(texts))), encoder.encode(texts[s : s + size], **role_argument))
+            (np.arange(s, min(s + batch_size, len(texts))), encoder.encode(texts[s : s + batch_size], **role_argument))
             for s in starts
         )
     width: int | None = None

@@ -194,7 +194,7 @@ class RemoteEncoder(TextEncoder):
         self._check_fields()
         self._watches: dict[str, ProbeWatch] = {}  # by the fields of a request
         for role in (None, *self.fields):
-            request = partial(self.request_vectors, fields=self.fields_for(role))
+            request = partial(self.request_vectors, fields=self.request_fields_for_role(role))
             self._watches.setdefault(
                 self._fields_as_json(role), ProbeWatch(self.client.url, request, self._request_probe_alone)
             )
@@ -223,20 +223,20 @@ class RemoteEncoder(TextEncoder):
         if others := [name for name in self.fields if name in SAME_ROLE][1:]:
             raise ModelError(f"{where} names one role twice: {others[0]} means document. Remedy: leave one out")
 
-    def fields_for(self, role: str | None) -> dict[str, Any]:
+    def request_fields_for_role(self, role: str | None) -> dict[str, Any]:
         """Return the additional fields of a request for texts in this role."""
         return {**self.fields.get(DEFAULT, {}), **value_for_role(self.fields, role, {})}
 
     def _fields_as_json(self, role: str | None) -> str:
-        return json.dumps(self.fields_for(role), sort_keys=True)
+        return json.dumps(self.request_fields_for_role(role), sort_keys=True)
 
     def prompt_for(self, role: str | None) -> str:
         """Return what a role adds to a text, for display and comparison: its prompt and the fields of its request."""
-        fields = f"[{self._fields_as_json(role)[1:-1]}] " if self.fields_for(role) else ""
+        fields = f"[{self._fields_as_json(role)[1:-1]}] " if self.request_fields_for_role(role) else ""
         return f"{fields}{super().prompt_for(role)}"
 
     @property
-    def batch(self) -> int:
+    def max_batch_size(self) -> int:
         """The maximum number of texts per request."""
         return int(self.config.options.get("batch", self.largest))
 
@@ -310,14 +310,14 @@ class RemoteEncoder(TextEncoder):
                 return []
             try:
                 some = [prompted[i] for i in positions]
-                return self._request_or_halve(some, positions=positions, watch=watch, watched=self.batch > 1)
+                return self._request_or_halve(some, positions=positions, watch=watch, watched=self.max_batch_size > 1)
             except BaseException:
                 failed.set()
                 raise
 
         pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.stop_requests_when, initargs=(stop,))
         try:
-            size = max(1, self.batch - 1)  # the probe is one of a request's texts
+            size = max(1, self.max_batch_size - 1)  # the probe is one of a request's texts
             for batches in pool.map(request_slice, slice_positions(len(texts), size)):
                 for positions, vectors in batches:
                     yield positions, self._check_dimension(vectors, [texts[i] for i in positions])
@@ -415,7 +415,7 @@ class OpenAiEncoder(RemoteEncoder):
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
-        answer = self.client.request_json(path, body, most=max_response_bytes(texts, self._width))
+        answer = self.client.request_json(path, body, max_bytes=max_response_bytes(texts, self._width))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
@@ -466,7 +466,7 @@ class TeiEncoder(RemoteEncoder):
         return info
 
     @property
-    def batch(self) -> int:
+    def max_batch_size(self) -> int:
         """The maximum number of texts per request, from the entry or else from the server."""
         return int(self.config.options.get("batch") or self._server_info.get("max_client_batch_size") or self.largest)
 
@@ -493,7 +493,7 @@ class TeiEncoder(RemoteEncoder):
         At first, the server is asked to refuse a text that is too long, so that the text can be counted.
         """
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
-        rows = self.client.request_json("/embed", body, most=max_response_bytes(texts, self._width))
+        rows = self.client.request_json("/embed", body, max_bytes=max_response_bytes(texts, self._width))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(
                 f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"

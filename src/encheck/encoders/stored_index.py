@@ -363,7 +363,7 @@ class StoredVectors:
             list(dict.fromkeys(name for _, name in self._rows_and_vectors[0])) if self.index.named_by == "text" else []
         )
 
-    def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
+    def texts_without_vector(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
         """Return the texts without a vector in this role."""
         return [text for text in texts if self._find_row(text, role)[0] is None]
 

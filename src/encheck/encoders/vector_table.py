@@ -376,16 +376,16 @@ def _open_parquet_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise DataError(f"{path} has the column {twice!r} twice. Remedy: write it once")
 
-    def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
+    def read_columns(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
         start = 0
         try:
-            for batch in record_batches(file, size=path.stat().st_size, columns=list(dict.fromkeys(columns))):
+            for batch in record_batches(file, file_bytes=path.stat().st_size, columns=list(dict.fromkeys(columns))):
                 yield start, {name: batch.column(name) for name in columns}
                 start += batch.num_rows
         except (ValueError, OSError) as error:
             raise DataError(f"{path} is damaged: {error}. Remedy: copy or write it again") from error
 
-    return names, read, int(file.metadata.num_rows)
+    return names, read_columns, int(file.metadata.num_rows)
 
 
 def _open_numpy_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
@@ -410,18 +410,18 @@ def _open_numpy_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
     if odd := next((name for name, array in arrays.items() if not array.ndim or len(array) != count), ""):
         raise DataError(f"{path}: {odd!r} and the other arrays have different numbers of rows, or it has none")
 
-    def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
+    def read_columns(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
         for start in range(0, count, ROWS_AT_ONCE):
             yield start, {name: arrays[name][start : start + ROWS_AT_ONCE] for name in columns}
 
-    return list(arrays), read, count
+    return list(arrays), read_columns, count
 
 
 def _columns_from_rows(rows: Callable[[], Iterator[Mapping[str, Any]]]) -> ReadColumns:
-    def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
+    def read_columns(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
         start, left = 0, rows()
         while some := list(islice(left, ROWS_AT_ONCE)):
             yield start, {name: [row.get(name) for row in some] for name in columns}
             start += len(some)
 
-    return read
+    return read_columns

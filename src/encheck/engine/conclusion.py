@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from encheck.engine.folder import relative_to_here
-from encheck.engine.measure import measure_case
+from encheck.engine.judgement import measure_case
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
 from encheck.gating import unlabelled_search
@@ -25,12 +25,12 @@ from encheck.gating.comparison import (
 from encheck.gating.contamination import estimate_contaminations, pair_probe_data
 from encheck.gating.pairing import ModelScores
 from encheck.gating.purpose import Purpose
-from encheck.gating.reference import SHIPPED, property_differences, shipped_baselines
+from encheck.gating.reference import SHIPPED, property_differences, shipped_baselines_on_same_data
 from encheck.gating.replicates import (
     WHAT_IT_IS,
+    are_scores_nearly_equal,
     check_replicates,
     estimate_seed_noise,
-    is_same_model,
     refuse_few_replicates,
     refuse_other_dimension,
 )
@@ -43,7 +43,7 @@ from encheck.reporting.markdown import ENDED
 from encheck.reporting.profile import all_headline_rows
 from encheck.run_file import Reference, Role, RunFile
 from encheck.running.labels import model_labels
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
 
 if TYPE_CHECKING:
     from encheck.engine.checks import CheckFunction
@@ -75,7 +75,7 @@ def refuse_unusable_options(
         refuse_baseline_folder(save)
 
 
-def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
+def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, ModelUnderTest]) -> None:
     """Raise BaselineError, before encoding, if a candidate is of a different kind or a replicate equals it."""
     prints = {label: subject.model.fingerprint() for label, subject in subjects.items()}
     model, *replicates = prints
@@ -130,7 +130,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
     end, weighed = Conclusion(status), list[GateComparison]()
     if is_weighed:
         for label, replicate in replicates.items():  # its loss would count as seed variance
-            if is_same_model(side, replicate):
+            if are_scores_nearly_equal(side, replicate):
                 raise BaselineError(
                     f"the gate could not be used: --twin={label} gives the same scores as {model} up to rounding: it "
                     f"is the candidate again, in another precision or file. {WHAT_IT_IS}"
@@ -140,7 +140,9 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
                 noise = None
                 if replicates:
                     before = baseline_scores(baseline, next(iter(replicates.values())))
-                    noise = _replicate_noise(before, baseline.model.dimension, replicates, dimensions, options.primary)
+                    noise = _seed_noise_of_replicates(
+                        before, baseline.model.dimension, replicates, dimensions, options.primary
+                    )
                 weighed.append(
                     gate_against_baseline(
                         baseline, results, recorder.items, model=model, seed_noise=noise,
@@ -164,14 +166,14 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         if replicates and weighed:
             noise = weighed[0].noise if weighed[0].decision.replicates else None
         elif replicates:
-            noise = _replicate_noise(side, dimensions[model], replicates, dimensions)
+            noise = _seed_noise_of_replicates(side, dimensions[model], replicates, dimensions)
         save_baseline(
             options.save, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vector_sample(model)
         )
     return end
 
 
-def _replicate_noise(
+def _seed_noise_of_replicates(
     baseline: ModelScores, dimension: int | None, replicates: Mapping[str, ModelScores],
     dimensions: Mapping[str, int | None], primary: str | None = None,
 ) -> Noise | None:  # fmt: skip
@@ -184,7 +186,7 @@ def _replicate_noise(
 
 
 def _judge_answers_by_people(
-    one: LogAnswers, baseline: str, found: UnjudgedSearch, recorder: Recorder, settings: Settings
+    one: LogAnswers, baseline: str, search: UnjudgedSearch, recorder: Recorder, settings: Settings
 ) -> JudgementSummary | None:
     """Return people's judgements of a search's answers; None without a query log.
 
@@ -195,8 +197,10 @@ def _judge_answers_by_people(
     every = recorder.items.table
     texts = dict(zip(every["item"].to_pylist(), every["source"].to_pylist(), strict=True))
     questions = compared_queries(one, texts, recorder.documents[one.after.case])
-    pool = JudgingPool(questions, settings.seed, found.delta, found.least, found.alpha)
-    answers = unlabelled_search.read_judgements(unlabelled_search.judgements_path(settings.queries)).answers(pool.order)
+    pool = JudgingPool(questions, settings.seed, search.delta, search.least, search.alpha)
+    answers = unlabelled_search.read_judgements(unlabelled_search.judgements_path(settings.queries)).answers_to(
+        pool.order
+    )
     return decide_by_judgements(pool, answers, baseline=baseline)
 
 
@@ -272,7 +276,7 @@ def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator
     A parent whose scores do not ship comes first. It has no properties if the store lacks its vectors.
     """
     results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
-    baselines = list(shipped_baselines(results))
+    baselines = list(shipped_baselines_on_same_data(results))
     for model in results.models if baselines else ():
         side, parent = run_scores(results, recorder.items, model.label), recorder.parent_of(model.label)
         rows = all_headline_rows(results, model.label)

@@ -13,6 +13,7 @@ from encheck.claims import CONTRACT
 from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.encoders.objects import UNIDENTIFIED
 from encheck.encoders.protocol import Model, PartialEncoder
+from encheck.engine.case_outcome import ProcessDescription
 from encheck.engine.checks import Case
 from encheck.engine.first_look import (
     FirstLookPlan,
@@ -23,7 +24,6 @@ from encheck.engine.first_look import (
     plan_first_look,
 )
 from encheck.engine.locks import Locks
-from encheck.engine.measured import ProcessDescription
 from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, FirstLookItems, make_case_scores
 from encheck.gating.pairing import is_used_by_gate
@@ -36,8 +36,8 @@ from encheck.language.english import English
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.run_file import DataEntry, ModelEntry, Selection
-from encheck.running.bench import Bench, Request
 from encheck.running.labels import model_labels
+from encheck.running.model_under_test import ModelUnderTest, texts_by_role
 from encheck.running.notes import Notes
 from encheck.running.parents import ParentModel, find_parent
 from encheck.running.resources import (
@@ -49,7 +49,7 @@ from encheck.running.resources import (
     resolve_writers,
     shard_loader,
 )
-from encheck.running.subject import Subject, texts_by_role
+from encheck.running.scoring_session import Request, ScoringSession
 from encheck.scoring.documents import Answers, SearchingQuery
 from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
@@ -81,17 +81,17 @@ class GateBaseline:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """The cases of a run, and the bench of models, data and store that they are measured on.
+    """The cases of a run, and the session of models, data and store that they are measured on.
 
-    `open` creates an evaluation. An evaluation can cover a part of the data: `bench` has the data of the part, `whole`
-    all data, and `measured_cases` the ids of the cases that the part measures. `existing` has all cases by name,
-    selected or not. `against` is the comparison of a gate, or None.
+    `open` creates an evaluation. An evaluation can cover a part of the data: `session` has the data of the part,
+    `whole` all data, and `measured_cases` the ids of the cases that the part measures. `existing` has all cases by
+    name, selected or not. `against` is the comparison of a gate, or None.
     """
 
     settings: Settings
     cases: tuple[Case, ...]
-    bench: Bench
-    whole: Bench
+    session: ScoringSession
+    whole: ScoringSession
     english: English
     notes: Notes
     locks: Locks
@@ -137,14 +137,15 @@ class Evaluation:
             data = resolve_data(settings, shared=run, in_shards=shards)
             index = resolve_index(settings, subjects.values(), data.values())
             maker = VariantMaker(settings.seed, english, writers)
-            bench = Bench(subjects, data, store, maker=maker, clock=clock, index=index)
+            session = ScoringSession(subjects, data, store, maker=maker, clock=clock, index=index)
         except BaseException:
             log.removeHandler(notes)
             if store:
                 store.close()
             raise
         return cls(
-            settings=settings, cases=tuple(cases), bench=bench, whole=bench, english=english, notes=notes, locks=locks,
+            settings=settings, cases=tuple(cases),
+            session=session, whole=session, english=english, notes=notes, locks=locks,
             existing=existing, against=against, mode=mode, quiet=quiet, _shared=SharedDecision(run),
         )  # fmt: skip
 
@@ -155,38 +156,38 @@ class Evaluation:
         again. A model whose device another run uses is not tried, to save the wait. If the run continues after its
         first look, `show` prints the look; its argument is the evaluation of that part.
         """
-        bench, progress = self.bench, Progress(quiet=self.quiet)
+        session, progress = self.session, Progress(quiet=self.quiet)
         requests: list[Request] = [(c.model, c.data, c.claim, c.level) for c in self.cases]
         while True:
             with self.locks.run_lock_if_free() as is_ours:
                 decision, look = self._shared.read() if self.mode else LookDecision(), None
                 if is_ours and (decision is None or not self.mode):
-                    bench.smoke_test_models(requests, locks=self.locks.locks_if_free, progress=progress)
+                    session.smoke_test_models(requests, locks=self.locks.locks_if_free, progress=progress)
                     if self.against and self.against.old:
-                        bench.refuse_failed_model(self.against.old)  # there would be nothing to compare with
+                        session.refuse_failed_model(self.against.old)  # there would be nothing to compare with
                 if is_ours and decision is None:
                     look, decision = decide_whether_to_stop(
-                        bench, requests, self.mode, locks=self.locks.locks_for_encoding, progress=progress
+                        session, requests, self.mode, locks=self.locks.locks_for_encoding, progress=progress
                     )
                     self._shared.write(decision)
                     if look and not decision.stops:
-                        bench.add_time_of(look.drawn)
-                        bench.add_time_of(look.bench)
+                        session.add_time_of(look.drawn)
+                        session.add_time_of(look.session)
                         if show:
                             show(self._restrict_to_look(look, decision, requests))
                 if decision and decision.stops:
-                    look = look or plan_first_look(bench, requests, self.mode)
+                    look = look or plan_first_look(session, requests, self.mode)
                     if look:  # its texts are encoded by this process or another worker
-                        look.bench.prepare(look.requests, locks=self.locks.locks_for_encoding, progress=progress)
+                        look.session.prepare(look.requests, locks=self.locks.locks_for_encoding, progress=progress)
                     return self._restrict_to_look(look, decision, requests)
                 if decision:
                     return self._prepare_everything(requests, progress)
-            with bench.clock.paused(for_others=False):  # another worker of the run has yet to decide
+            with session.clock.paused(for_others=False):  # another worker of the run has yet to decide
                 time.sleep(PAUSE)
 
-    def with_bench(self, bench: Bench) -> Self:
-        """Return this evaluation on the models and data of a different bench."""
-        return replace(self, bench=bench, whole=bench, _last={})
+    def with_session(self, session: ScoringSession) -> Self:
+        """Return this evaluation on the models and data of a different session."""
+        return replace(self, session=session, whole=session, _last={})
 
     def _restrict_to_look(
         self, look: FirstLookPlan | None, decision: LookDecision, requests: Sequence[Request]
@@ -195,19 +196,21 @@ class Evaluation:
         measured = look.requests if look else ()
         both = zip(self.cases, requests, strict=True)
         seen = frozenset(str(case.id) for case, request in both if request in measured)
-        return replace(self, bench=look.bench if look else self.bench, decision=decision, measured_cases=seen, _last={})
+        return replace(
+            self, session=look.session if look else self.session, decision=decision, measured_cases=seen, _last={}
+        )
 
     def _prepare_everything(self, requests: Sequence[Request], progress: Progress) -> Self:
-        self.bench.prepare(requests, locks=self.locks.locks_for_encoding, progress=progress)
+        self.session.prepare(requests, locks=self.locks.locks_for_encoding, progress=progress)
         if self.against or self.settings.save_baseline:
             against = self.against or GateBaseline()
             samples = [baseline.sample for baseline in against.baselines if baseline.sample]
-            self.bench.encode_comparison_texts(
+            self.session.encode_comparison_texts(
                 samples, old=against.old, locks=self.locks.locks_for_encoding, progress=progress
             )
-        if PROBES not in self.bench.data or self.against:
+        if PROBES not in self.session.data or self.against:
             return self
-        store, scorer, subjects = self.bench.store, self.bench.scorer, self.bench.subjects
+        store, scorer, subjects = self.session.store, self.session.scorer, self.session.subjects
         parents = {label: find_parent(one, self.settings, store, scorer) for label, one in subjects.items()}
         return replace(self, parents={label: parent for label, parent in parents.items() if parent})
 
@@ -217,7 +220,7 @@ class Evaluation:
 
     def items(self, case: Case) -> Items:
         """Return the items of the case."""
-        return self.bench.items(case.data, case.claim, case.level)
+        return self.session.items(case.data, case.claim, case.level)
 
     @rare_collection()
     def scores(self, case: Case) -> Scores:
@@ -228,10 +231,10 @@ class Evaluation:
         name = str(case.id)
         if name not in self._last:
             self._last.clear()
-            self.bench.refuse_failed_model(case.model)
+            self.session.refuse_failed_model(case.model)
             if not self.is_measured(case):
                 raise NothingToMeasure(NOT_IN_FIRST_LOOK)
-            self._last[name] = self.bench.scores(case.model, case.data, self.items(case))
+            self._last[name] = self.session.scores(case.model, case.data, self.items(case))
         return self._last[name]
 
     def make_row(
@@ -246,7 +249,7 @@ class Evaluation:
             self._rankings_named.add((case.model, case.data))
             told = (case.model, case.data, named, estimate.value)
             log.warning("%s ranks the paraphrases of %s much as %s does: Spearman %.2f", *told)
-        items = self.bench.cached_items(case.data, case.claim, case.level)
+        items = self.session.cached_items(case.data, case.claim, case.level)
         return CheckResult(
             id=case.id.figure(metric),
             check=case.check,
@@ -266,9 +269,9 @@ class Evaluation:
         """Return the validity of the items' generator if readers read it or it belongs to a phenomenon; None for
         written items.
         """
-        items = self.bench.cached_items(case.data, case.claim, case.level)
+        items = self.session.cached_items(case.data, case.claim, case.level)
         parts = ItemId(items.all_items[0].id).parts_or_none if items and items.all_items else None
-        if not parts or any(group.variants for group in self.bench.data[case.data].groups):
+        if not parts or any(group.variants for group in self.session.data[case.data].groups):
             return None
         return relation_validity(parts.relation)
 
@@ -279,7 +282,7 @@ class Evaluation:
         table of thresholds, `check/level` takes precedence over `check`, and `check` over a key for all of the user's
         own properties.
         """
-        config, project = self.bench.subjects[case.model].config, self.settings.project
+        config, project = self.session.subjects[case.model].config, self.settings.project
         items = case.claim.items
         of_all = case.check.removeprefix(f"{items.name}_") if isinstance(items, OwnProperty) else case.check
         keys, tables = (f"{case.check}/{case.level}", case.check, of_all), (config.thresholds, project.thresholds)
@@ -295,9 +298,9 @@ class Evaluation:
             strict=self.settings.strict,
             only_shown=self.against is not None and case.claim.family != CONTRACT,
         )
-        limit_of = getattr(self.bench.subjects[case.model].model, "describe_truncated_texts", None)
+        limit_of = getattr(self.session.subjects[case.model].model, "describe_truncated_texts", None)
         if terms.decides and limit_of and (cause := estimate.params.get("cause")):  # the cause of a broken contract
-            texts = [text for item in self.items(case).included for text, _ in item.pairs]
+            texts = [text for item in self.items(case).included for text, _ in item.pairs_to_score]
             if limit := limit_of(texts):
                 estimate = replace(estimate, params={**estimate.params, "cause": f"{limit}; {cause}"})
         ruling = judge_by_terms(estimate, terms)
@@ -366,18 +369,18 @@ class Evaluation:
 
     def describe(self) -> ProcessDescription:
         """Return the models, data, notes and times of this run, for results.json."""
-        subjects = self.bench.subjects
+        subjects = self.session.subjects
         return ProcessDescription(
             models=tuple(map(self._describe_model, subjects.values())),
             data=tuple(map(self._describe_data, self.whole.data)),
             notes=tuple(self.notes.lines),
             selection=self._selection(),
-            seconds={**self.bench.seconds, "wait": self.bench.clock.for_others},
+            seconds={**self.session.seconds, "wait": self.session.clock.for_others},
             texts=self._text_counts(),
             encoded={label: subject.encoded for label, subject in subjects.items()},
             look=self.decision.look,
             rest=self.decision.rest,
-            parents={model: parent.with_scales(self.bench.data) for model, parent in self.parents.items()},
+            parents={model: parent.with_scales(self.session.data) for model, parent in self.parents.items()},
             vectors={label: one.pack() for label, s in subjects.items() if (one := s.state.sample)},
             documents={label: some for label, s in subjects.items() if (some := s.state.documents)},
         )
@@ -411,9 +414,9 @@ class Evaluation:
         """Return the number of distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in filter(self.is_measured, self.cases):
-            items = self.bench.cached_items(case.data, case.claim, case.level)
+            items = self.session.cached_items(case.data, case.claim, case.level)
             kept = items.included if items else ()
-            pairs = (pair for item in (*kept, *items.tuning) for pair in item.pairs) if items else ()
+            pairs = (pair for item in (*kept, *items.tuning) for pair in item.pairs_to_score) if items else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
             texts[case.property].update((case.model, text) for some in texts_by_role(kept).values() for text in some)
         return {name: len(some) for name, some in texts.items()}
@@ -421,8 +424,8 @@ class Evaluation:
     def _describe_data(self, name: str) -> DataEntry:
         data = self.whole.data[name]
         whole = data.whole.summarise() if data.whole else None
-        scales = {model: self.bench.scale(model, name) for model in self.bench.subjects}
-        groups = self.bench.data[name].groups
+        scales = {model: self.session.scale(model, name) for model in self.session.subjects}
+        groups = self.session.data[name].groups
         is_generated = self.english.is_used and not all(group.variants for group in groups)
         return DataEntry(
             name=name,
@@ -443,8 +446,8 @@ class Evaluation:
             own_documents=data.collection.own_document_count if data.collection else 0,
         )
 
-    def _describe_model(self, subject: Subject) -> ModelEntry:
-        config, model, file_hash = subject.config, subject.model, self.bench.store.cached_file_hash
+    def _describe_model(self, subject: ModelUnderTest) -> ModelEntry:
+        config, model, file_hash = subject.config, subject.model, self.session.store.cached_file_hash
         about: dict[str, Json] = getattr(model, "about", dict)()
         revision, prompt = about.pop("revision", config.revision), about.pop("prompt", config.prompt)
         used = {role: texts.prompt for role, texts in subject.roles.items() if texts.prompt is not None}
@@ -452,7 +455,7 @@ class Evaluation:
         if isinstance(model, PartialEncoder):  # the cases with texts that a file of vectors lacks
             for case in (case for case in self.cases if case.model == subject.label and self._has_items(case)):
                 try:
-                    self.bench.refuse_missing_vectors(case.model, case.data, self.items(case))
+                    self.session.refuse_missing_vectors(case.model, case.data, self.items(case))
                 except NothingToMeasure:
                     lacks.append(case.id.of_any_model)
         return ModelEntry(
@@ -476,7 +479,7 @@ class Evaluation:
 
     def close(self) -> None:
         """Prune the store to its limit, remove the vectors of models without an identity, and close the store."""
-        subjects, store = self.bench.subjects.values(), self.bench.store
+        subjects, store = self.session.subjects.values(), self.session.store
         try:
             for subject in subjects:
                 if subject.fingerprint.startswith(UNIDENTIFIED):

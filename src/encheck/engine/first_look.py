@@ -20,12 +20,12 @@ from encheck.datasets.clusters import order_clusters_by_hash
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, FittedModel, model_devices
 from encheck.errors import CheckError, NothingToMeasure
-from encheck.items.builders import classified
+from encheck.items.builders import classified_texts
 from encheck.options import Settings
 from encheck.run_file import FirstLook, RemainingWork, RemainingWorkOfModel
-from encheck.running.bench import Bench, EncodingPlan, Request, missing_from_store
+from encheck.running.model_under_test import ModelUnderTest, Pair, Texts
+from encheck.running.scoring_session import EncodingPlan, Request, ScoringSession, missing_from_store
 from encheck.running.speed import mean_tokens_per_text
-from encheck.running.subject import Pair, Subject, Texts
 from encheck.scoring.item import Items
 from encheck.store import text_key
 from encheck.system.files import write_text
@@ -62,24 +62,26 @@ class FirstLookPlan:
     need on a few other clusters.
     """
 
-    bench: Bench
+    session: ScoringSession
     requests: tuple[Request, ...]
     plan: EncodingPlan
-    drawn: Bench
+    drawn: ScoringSession
     clusters: int
     of: int
     every: EncodingPlan = field(default_factory=EncodingPlan)
     outside: EncodingPlan = field(default_factory=EncodingPlan)
 
     @property
-    def texts(self) -> int:
+    def text_count(self) -> int:
         """The number of texts or pairs of the model that computes most."""
-        return max((len(self.plan.needs(one)) for one in self.bench.subjects.values()), default=0)
+        return max((len(self.plan.needs(one)) for one in self.session.subjects.values()), default=0)
 
     @property
-    def of_texts(self) -> int:
+    def total_text_count(self) -> int:
         """An estimate of the texts or pairs that all requests need from that model, on all data except searches."""
-        return round(max((len(self.every.needs(one)) for one in self.bench.subjects.values()), default=0) * self.share)
+        return round(
+            max((len(self.every.needs(one)) for one in self.session.subjects.values()), default=0) * self.share
+        )
 
     @property
     def share(self) -> float:
@@ -130,32 +132,32 @@ def first_look_mode(settings: Settings, *, is_junit: bool) -> Mode:
 
 
 def decide_whether_to_stop(
-    bench: Bench, requests: Sequence[Request], mode: Mode, *, locks: Locks, progress: Progress
+    session: ScoringSession, requests: Sequence[Request], mode: Mode, *, locks: Locks, progress: Progress
 ) -> tuple[FirstLookPlan | None, LookDecision]:
     """Encode a first look, and return its plan and whether the run stops after it.
 
     There is no look if all requests need few texts or the store has all texts. If the run continues, models that learn
     from the run's texts are left out of the look.
     """
-    requests = _requests_for_look(bench, requests, mode)
-    if mode != "stop" and _is_mostly_stored(bench, requests):
+    requests = _requests_for_look(session, requests, mode)
+    if mode != "stop" and _is_mostly_stored(session, requests):
         return None, LookDecision()
-    look = largest_affordable_part(bench, requests, most=MAX_TEXTS)
+    look = largest_affordable_part(session, requests, max_texts=MAX_TEXTS)
     if look is None:
-        plan = bench.plan_encoding(requests) if mode == "stop" else EncodingPlan()
-        if max((len(plan.needs(one)) for one in bench.subjects.values()), default=0) <= MAX_TEXTS:
+        plan = session.plan_encoding(requests) if mode == "stop" else EncodingPlan()
+        if max((len(plan.needs(one)) for one in session.subjects.values()), default=0) <= MAX_TEXTS:
             return None, LookDecision()
         return None, LookDecision(True, FirstLook(0, 0, 0, 0), RemainingWork(WHY["quick"], ()))
-    searched = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
-    if look.of_texts + sum(len(one.documents) + len(one.queries) for one in searched if one) <= MAX_TEXTS:
+    searched = [session.data[name].collection for name in {data for _, data, *_ in requests}]
+    if look.total_text_count + sum(len(one.documents) + len(one.queries) for one in searched if one) <= MAX_TEXTS:
         return None, LookDecision()
-    subjects = [one for label, one in bench.subjects.items() if label in look.plan.pairs]
-    rests = [_estimate_remaining_work(look, one, bench, requests) for one in subjects]
-    is_stored = not any(missing_from_store(one, look.plan.needs(one), bench.store) for one in subjects)
+    subjects = [one for label, one in session.subjects.items() if label in look.plan.pairs]
+    rests = [_estimate_remaining_work(look, one, session, requests) for one in subjects]
+    is_stored = not any(missing_from_store(one, look.plan.needs(one), session.store) for one in subjects)
     if mode != "stop" and is_stored and not any(rest.texts for rest in rests):
         return None, LookDecision()
-    rates = {one.label: _encode_and_time(look, one, bench, locks, progress) for one in subjects}
-    look.bench.encode_repeats(look.requests, locks=locks)
+    rates = {one.label: _encode_and_time(look, one, session, locks, progress) for one in subjects}
+    look.session.encode_repeats(look.requests, locks=locks)
     seconds = {one.model: one.characters * rate for one in rests if (rate := rates[one.model]) is not None}
     why = "quick" if mode == "stop" else ""
     if mode == "ask" and any(rest.price and rest.texts for rest in rests):
@@ -163,34 +165,34 @@ def decide_whether_to_stop(
     elif mode == "ask" and sum(seconds.values()) > MAX_SECONDS:
         why = "time"
     timed = tuple(replace(one, seconds=seconds.get(one.model)) for one in rests)
-    seen = FirstLook(look.texts, look.of_texts, look.clusters, look.of)
+    seen = FirstLook(look.text_count, look.total_text_count, look.clusters, look.of)
     return look, LookDecision(bool(why), seen, RemainingWork(WHY.get(why, ""), timed))
 
 
-def plan_first_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> FirstLookPlan | None:
+def plan_first_look(session: ScoringSession, requests: Sequence[Request], mode: Mode) -> FirstLookPlan | None:
     """Return the plan of a run's first look, which is the same in all of its workers. Nothing is encoded."""
-    return largest_affordable_part(bench, _requests_for_look(bench, requests, mode), most=MAX_TEXTS)
+    return largest_affordable_part(session, _requests_for_look(session, requests, mode), max_texts=MAX_TEXTS)
 
 
-def _requests_for_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
+def _requests_for_look(session: ScoringSession, requests: Sequence[Request], mode: Mode) -> list[Request]:
     """Return the requests that a look may use.
 
     A model that learns from the run's texts takes part only if the run stops, since part of the texts would change it.
     """
-    return [one for one in requests if mode == "stop" or not isinstance(bench.subjects[one[0]].model, FittedModel)]
+    return [one for one in requests if mode == "stop" or not isinstance(session.subjects[one[0]].model, FittedModel)]
 
 
 def _encode_and_time(
-    look: FirstLookPlan, subject: Subject, bench: Bench, locks: Locks, progress: Progress
+    look: FirstLookPlan, subject: ModelUnderTest, session: ScoringSession, locks: Locks, progress: Progress
 ) -> float | None:
     """Encode the look with one model; return the seconds per character, or None if too little was computed.
 
     Unless the model has a price, some of the remaining texts are encoded too, for a better estimate.
     """
-    label, lacking = subject.label, missing_from_store(subject, look.plan.needs(subject), bench.store)
+    label, lacking = subject.label, missing_from_store(subject, look.plan.needs(subject), session.store)
     also: list[Pair] = []
     if len(lacking) < FEWEST and not subject.config.price:
-        left, pairs = _texts_left(look, subject, bench), dict.fromkeys(look.every.pairs.get(label, ()))
+        left, pairs = _texts_left(look, subject, session), dict.fromkeys(look.every.pairs.get(label, ()))
         if subject.kind == "vector":
             pairs = dict.fromkeys((text, text) for text in dict.fromkeys(text for pair in pairs for text in pair))
         keys = ((pair, text_key(*pair) if subject.kind == "pair" else text_key(pair[0])) for pair in pairs)
@@ -200,23 +202,27 @@ def _encode_and_time(
     before, encoded = subject.state.seconds, subject.encoded
     roles = {label: look.plan.roles[label]} if label in look.plan.roles else {}
     pairs_of_look = [*look.plan.pairs.get(label, ()), *also]
-    look.bench.encode({label: pairs_of_look}, roles=roles, locks=locks, progress=progress)
+    look.session.encode({label: pairs_of_look}, roles=roles, locks=locks, progress=progress)
     if subject.error or subject.encoded - encoded < FEWEST or not characters:
         return None
     return (subject.state.seconds - before) / characters
 
 
-def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: int) -> FirstLookPlan | None:
-    """Return the largest part for which the headline checks need at most `most` texts of a model; None if nothing fits.
+def largest_affordable_part(
+    session: ScoringSession, requests: Sequence[Request], *, max_texts: int
+) -> FirstLookPlan | None:
+    """Return the largest part for which the headline checks need at most `max_texts` texts of a model.
+
+    Return None if nothing fits.
 
     The contracts' texts count too. Searches are left out, since their figures depend on all documents. Other checks
     that need no further texts are also measured.
     """
-    there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
-    contracts = _contract_items(bench, requests)
+    there = [one for one in requests if session.data[one[1]].collection is None and one[2].family != CONTRACT]
+    contracts = _contract_items(session, requests)
     chosen, ranks = (
         headline_requests(there),
-        {name: _clusters_by_edit(data, bench.seed) for name, data in bench.data.items()},
+        {name: _clusters_by_edit(data, session.seed) for name, data in session.data.items()},
     )
 
     def first(count: int) -> dict[str, set[str]]:
@@ -226,59 +232,61 @@ def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: 
     count, largest = BEGIN, max((len(names) for kinds in ranks.values() for names in kinds.values()), default=0)
     for _ in range(ROUNDS if chosen else 0):
         count = min(count, largest)
-        drawn = _bench_of_clusters(bench, first(count))
+        drawn = _session_of_clusters(session, first(count))
         seen = tuple(one for one in chosen if _is_measurable_in_part(drawn, one))
         part, measured = (
-            _bench_of_clusters(bench, _clusters_with_items(drawn, seen), given=contracts),
+            _session_of_clusters(session, _clusters_with_items_by_data(drawn, seen), given=contracts),
             (*seen, *contracts) if seen else (),
         )
-        clusters, all_clusters = (sum(len(data.universe) for data in one.data.values()) for one in (part, bench))
+        clusters, all_clusters = (sum(len(data.universe) for data in one.data.values()) for one in (part, session))
         plan = part.plan_encoding(measured)
         known[count] = look = FirstLookPlan(part, measured, plan, drawn, clusters, all_clusters)
-        if look.texts <= most and (count == largest or look.texts >= ENOUGH * most):
+        if look.text_count <= max_texts and (count == largest or look.text_count >= ENOUGH * max_texts):
             break
-        count = max(1, int(0.97 * count * most / max(look.texts, 1)))
+        count = max(1, int(0.97 * count * max_texts / max(look.text_count, 1)))
         if count in known:
             break
-    fitting = {count: one for count, one in known.items() if 0 < one.texts <= most}
+    fitting = {count: one for count, one in known.items() if 0 < one.text_count <= max_texts}
     if not fitting:
         return None
 
     look, count = fitting[max(fitting)], max(fitting)
     inside, more = first(count), first(count + OUTSIDE)
-    outside = _bench_of_clusters(bench, {name: more[name] - inside[name] for name in ranks})
-    has = {label: set(look.plan.needs(one)) for label, one in look.bench.subjects.items()}
+    outside = _session_of_clusters(session, {name: more[name] - inside[name] for name in ranks})
+    has = {label: set(look.plan.needs(one)) for label, one in look.session.subjects.items()}
     further = [
         one
         for one in there
-        if one not in look.requests and one[2].family not in UNSEEN and _is_measurable_in_part(look.bench, one)
-        and set(look.bench.plan_encoding([one]).needs(look.bench.subjects[one[0]])) <= has[one[0]]
+        if one not in look.requests and one[2].family not in UNSEEN and _is_measurable_in_part(look.session, one)
+        and set(look.session.plan_encoding([one]).needs(look.session.subjects[one[0]])) <= has[one[0]]
     ]  # fmt: skip
     measured = (*look.requests, *further)
     every, others = look.drawn.plan_encoding(there), outside.plan_encoding(there)
-    return replace(look, requests=measured, plan=look.bench.plan_encoding(measured), every=every, outside=others)
+    return replace(look, requests=measured, plan=look.session.plan_encoding(measured), every=every, outside=others)
 
 
-def _is_mostly_stored(bench: Bench, requests: Sequence[Request]) -> bool:
+def _is_mostly_stored(session: ScoringSession, requests: Sequence[Request]) -> bool:
     """Return whether the store has all models' texts of a few clusters that a look would take last."""
-    there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
+    there = [one for one in requests if session.data[one[1]].collection is None and one[2].family != CONTRACT]
     last = {
-        name: {one for names in _clusters_by_edit(data, bench.seed).values() for one in names[-OUTSIDE:]}
-        for name, data in bench.data.items()
+        name: {one for names in _clusters_by_edit(data, session.seed).values() for one in names[-OUTSIDE:]}
+        for name, data in session.data.items()
     }
-    plan = _bench_of_clusters(bench, _clusters_with_items(_bench_of_clusters(bench, last), there)).plan_encoding(there)
-    needs = {one.label: plan.needs(one) for one in bench.subjects.values() if one.label in plan.pairs}
-    lacking = [len(missing_from_store(bench.subjects[label], some, bench.store)) for label, some in needs.items()]
+    plan = _session_of_clusters(
+        session, _clusters_with_items_by_data(_session_of_clusters(session, last), there)
+    ).plan_encoding(there)
+    needs = {one.label: plan.needs(one) for one in session.subjects.values() if one.label in plan.pairs}
+    lacking = [len(missing_from_store(session.subjects[label], some, session.store)) for label, some in needs.items()]
     return bool(needs) and sum(lacking) <= (1 - WARM) * sum(map(len, needs.values()))
 
 
-def _contract_items(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items]:
+def _contract_items(session: ScoringSession, requests: Iterable[Request]) -> dict[Request, Items]:
     """Return some items of each contract, evenly spaced over all data, since one broken text breaks a contract."""
     found = {}
     for one in requests:
         with suppress(NothingToMeasure, CheckError):
-            if one[2].family == CONTRACT and bench.data[one[1]].collection is None:
-                items = bench.items(*one[1:])
+            if one[2].family == CONTRACT and session.data[one[1]].collection is None:
+                items = session.items(*one[1:])
                 step = max(1, len(items.included) // CONTRACT_ITEMS)
                 found[one] = replace(items, included=items.included[::step][:CONTRACT_ITEMS], whole=None)
     return found
@@ -304,47 +312,47 @@ def _clusters_by_edit(data: Dataset, seed: int) -> dict[str, list[str]]:
     return {kind: order_clusters_by_hash(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
 
 
-def _bench_of_clusters(
-    bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}
-) -> Bench:
-    """Return the bench of these clusters, by data. Names are taken from all data, so variants equal those of the run.
+def _session_of_clusters(
+    session: ScoringSession, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}
+) -> ScoringSession:
+    """Return the session of these clusters, by data. Names are taken from all data, so variants equal those of the run.
 
     `given` has requests with the items to use for them.
     """
-    wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
-    parts = {name: data.select_clusters(clusters[name]) for name, data in bench.data.items()}
+    wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in session.data.values() for g in data.groups}
+    parts = {name: data.select_clusters(clusters[name]) for name, data in session.data.items()}
     items: dict[tuple[str, object, int | str], Items] = {
         (name, claim.items, level): its for (_, name, claim, level), its in given.items()
     }
-    maker = replace(bench.maker, wholes=wholes)
-    return Bench(bench.subjects, parts, bench.store, maker=maker, clock=bench.clock, items=items)
+    maker = replace(session.maker, wholes=wholes)
+    return ScoringSession(session.subjects, parts, session.store, maker=maker, clock=session.clock, items=items)
 
 
-def _clusters_with_items(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:
+def _clusters_with_items_by_data(session: ScoringSession, requests: Iterable[Request]) -> dict[str, set[str]]:
     """Return the clusters in which requests have items, by data."""
-    used: dict[str, set[str]] = {name: set() for name in bench.data}
+    used: dict[str, set[str]] = {name: set() for name in session.data}
     for _, data, claim, level in requests:
         with suppress(NothingToMeasure, CheckError):
-            used[data] |= {item.cluster for item in bench.items(data, claim, level).included}
+            used[data] |= {item.cluster for item in session.items(data, claim, level).included}
     return used
 
 
-def _is_measurable_in_part(bench: Bench, request: Request) -> bool:
+def _is_measurable_in_part(session: ScoringSession, request: Request) -> bool:
     """Return whether the request measures something here and is not a search."""
     try:
-        return bench.items(*request[1:]).included[0].kind.is_sampled
+        return session.items(*request[1:]).included[0].kind.is_sampled
     except (NothingToMeasure, CheckError):
         return False
 
 
-def _texts_left(look: FirstLookPlan, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, ...]]:
+def _texts_left(look: FirstLookPlan, subject: ModelUnderTest, session: ScoringSession) -> dict[bytes, tuple[str, ...]]:
     """Return the texts, beyond those of the look, that all requests need on the drawn clusters and the store lacks."""
     own, here = look.plan.needs(subject), look.every.needs(subject)
-    return missing_from_store(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
+    return missing_from_store(subject, {key: texts for key, texts in here.items() if key not in own}, session.store)
 
 
 def _estimate_remaining_work(
-    look: FirstLookPlan, subject: Subject, bench: Bench, requests: Iterable[Request]
+    look: FirstLookPlan, subject: ModelUnderTest, session: ScoringSession, requests: Iterable[Request]
 ) -> RemainingWorkOfModel:
     """Estimate what is left for a model after the look: on its part, on other clusters, in searches and in tasks.
 
@@ -352,19 +360,19 @@ def _estimate_remaining_work(
     rerank a search are not counted.
     """
     here, others = look.every.needs(subject), look.outside.needs(subject)
-    left, lacking = _texts_left(look, subject, bench), missing_from_store(subject, others, bench.store)
+    left, lacking = _texts_left(look, subject, session), missing_from_store(subject, others, session.store)
     away = len(here) * (look.share - 1) * len(lacking) / max(len(others), 1)
     requests = [one for one in requests if one[0] == subject.label]
     amounts: list[TextAmount] = [(len(left), _join_texts(left.values())), (away, _join_texts(lacking.values()))]
     for name in dict.fromkeys(data for _, data, *_ in requests):
-        collection = bench.data[name].collection
+        collection = session.data[name].collection
         if collection and isinstance(subject.model, Encoder):
             roles: Texts = {"document": sorted(collection.documents.values(), key=content_hash)[:SOME]}
             needs = EncodingPlan(roles={subject.label: roles}).needs(subject)
-            lacking = missing_from_store(subject, needs, bench.store)
+            lacking = missing_from_store(subject, needs, session.store)
             total = len(collection.documents) + len(collection.queries)
             amounts.append((total * len(lacking) / max(len(needs), 1), _join_texts(lacking.values())))
-    amounts = [one for one in (*amounts, missing_task_texts(subject, bench, requests)) if one[0]]
+    amounts = [one for one in (*amounts, missing_task_texts(subject, session, requests)) if one[0]]
 
     characters = sum(count * sum(map(len, some)) / len(some) for count, some in amounts)
     means = [mean_tokens_per_text(subject, some) for _, some in amounts]
@@ -377,12 +385,12 @@ def _estimate_remaining_work(
     return RemainingWorkOfModel(subject.label, texts, characters, tokens, is_counted, price, dollars)
 
 
-def missing_task_texts(subject: Subject, bench: Bench, requests: Iterable[Request]) -> TextAmount:
+def missing_task_texts(subject: ModelUnderTest, session: ScoringSession, requests: Iterable[Request]) -> TextAmount:
     """Return the amount of downstream tasks' texts that the store lacks. A look never uses part of a task."""
-    plan = bench.plan_encoding(one for one in requests if one[2].items is classified)
-    lacking = missing_from_store(subject, plan.needs(subject), bench.store)
+    plan = session.plan_encoding(one for one in requests if one[2].items is classified_texts)
+    lacking = missing_from_store(subject, plan.needs(subject), session.store)
     return len(lacking), _join_texts(lacking.values())
 
 
-def _join_texts(some: Iterable[tuple[str, ...]]) -> list[str]:
-    return [" ".join(texts) for texts in some]
+def _join_texts(groups: Iterable[tuple[str, ...]]) -> list[str]:
+    return [" ".join(texts) for texts in groups]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from encheck.gating.types import ExitCode, GateDecision, GateRow, Outcome, PartialGate, PurposeName
     from encheck.options import Settings
     from encheck.run_file import RunFile
-    from encheck.running.subject import Subject
+    from encheck.running.model_under_test import ModelUnderTest
     from encheck.scoring.run_items import RunItems
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
@@ -397,7 +397,7 @@ def _measure_and_decide(
         refuse_other_search(baseline, settings.search_index)
     measured = select_gate_checks(every, chosen, settings)
 
-    def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
+    def refuse(subjects: Mapping[str, ModelUnderTest], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
             refuse_other_edition(baseline, {one.name: one.version for one in data.values()}, settings)
         refuse_models(saved, {label: subjects[label] for label in mine})

@@ -19,8 +19,8 @@ from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, check_
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
 from encheck.indexes.in_use import find_index_faults
 from encheck.indexes.sources import FreshVectors
+from encheck.running.model_under_test import Encoded, ModelUnderTest, Role
 from encheck.running.service import EncoderService, count_lengths, stable_fingerprint
-from encheck.running.subject import Encoded, Role, Subject
 from encheck.store import Store
 from encheck.types import content_hash
 
@@ -36,14 +36,14 @@ def compare_with_old_index(evaluation: Evaluation, old: str) -> OldIndex | None:
     The first data set with documents is used. An index given as stored vectors is audited first. Return None if the
     data have no documents, or if one of the models has no vectors of them.
     """
-    bench = evaluation.bench
-    collection = next((data.collection for data in bench.data.values() if data.collection), None)
-    before, after = bench.subjects[old], next(iter(bench.subjects.values()))
+    session = evaluation.session
+    collection = next((data.collection for data in session.data.values() if data.collection), None)
+    before, after = session.subjects[old], next(iter(session.subjects.values()))
     if collection is None or not isinstance(before.model, Encoder) or not isinstance(after.model, Encoder):
         return None
     search = IndexSearch.of(collection, seed=evaluation.settings.seed)
-    new = _index_vectors(after, search, bench.store, are_wanted=isinstance(before.model, PartialEncoder))
-    was = _index_vectors(before, search, bench.store)
+    new = _index_vectors(after, search, session.store, are_wanted=isinstance(before.model, PartialEncoder))
+    was = _index_vectors(before, search, session.store)
     if new is None or was is None:
         return None
     if isinstance(before.model, StoredVectors):
@@ -57,7 +57,7 @@ def compare_with_old_index(evaluation: Evaluation, old: str) -> OldIndex | None:
     return check_old_index(was, new, search, reindex.compare_samples(*samples, documents=counted))
 
 
-def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -> None:
+def refuse_missing_document_vectors(subject: ModelUnderTest, data: Iterable[Dataset]) -> None:
     """Raise UsageError, before encoding, for stored vectors that lack some of the documents, or all texts."""
     if not isinstance(subject.model, PartialEncoder):
         return
@@ -80,7 +80,7 @@ def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -
 
 
 def _index_vectors(
-    subject: Subject, search: IndexSearch, store: Store, *, are_wanted: bool = False
+    subject: ModelUnderTest, search: IndexSearch, store: Store, *, are_wanted: bool = False
 ) -> IndexVectors | None:
     """Return a model's vectors of the documents and queries; None without documents."""
     assert isinstance(subject.model, Encoder)
@@ -92,20 +92,20 @@ def _index_vectors(
 
 
 def _role_vectors(
-    subject: Subject, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool
+    subject: ModelUnderTest, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool
 ) -> Vectors | None:
     """Return the vectors of texts in a role from the run or a file; encode missing vectors if they `are_wanted`."""
     known, model = subject.roles.get(role), subject.model
     if known and all(text in known.rows for text in texts):
         return known.vectors_of(texts)
     if isinstance(model, PartialEncoder):
-        return None if model.lacks(texts, role=role) else model.encode(texts, role=role)
+        return None if model.texts_without_vector(texts, role=role) else model.encode(texts, role=role)
     if not are_wanted or subject.error or isinstance(model, FittedModel):
         return None
     return EncoderService(replace(subject, state=Encoded()), store).encode(texts, role=role)
 
 
-def _vector_sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
+def _vector_sample(subject: ModelUnderTest, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
     """Return all vectors of a model, for the comparison with another model."""
     roles: dict[TextRole, RoleVectors] = {
         "document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)

@@ -16,7 +16,7 @@ from encheck.errors import NOT_IN_FIRST_LOOK
 if TYPE_CHECKING:
     from pyarrow import Table
 
-    from encheck.engine.measured import CaseOutcome, ProcessDescription
+    from encheck.engine.case_outcome import CaseOutcome, ProcessDescription
     from encheck.gating.baseline import FirstLookItems
     from encheck.gating.comparison import GateComparison, LogAnswers
     from encheck.gating.old_index import OldIndex
@@ -121,7 +121,7 @@ class Recorder:
     def add_report(self, report: Any) -> None:
         """Read the results in a test report."""
         if carried := getattr(report, "encheck", None):
-            from encheck.engine.measured import CaseOutcome
+            from encheck.engine.case_outcome import CaseOutcome
 
             self.add_case(CaseOutcome.deserialise(carried), report.duration)
         elif report.when == CRASHED and _check_of_test_id(report.nodeid) in self.selected:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from encheck.engine.evaluation import GateBaseline
     from encheck.engine.recorder import Recorder
     from encheck.options import Settings
-    from encheck.running.subject import Subject
+    from encheck.running.model_under_test import ModelUnderTest
 
 
 def run(
@@ -133,7 +133,7 @@ def measure_checks(
     every: Sequence[Check],
     loaded: Mapping[str, Model],
     against: GateBaseline | None = None,
-    refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
+    refuse: Callable[[Mapping[str, ModelUnderTest], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:
     """Plan, encode and measure these checks; return the rows, items and descriptions. `every` lists all checks.
@@ -143,7 +143,7 @@ def measure_checks(
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import first_look_mode
     from encheck.engine.folder import remove_earlier_report
-    from encheck.engine.measure import measure_case
+    from encheck.engine.judgement import measure_case
     from encheck.engine.recorder import Recorder
     from encheck.items.variants import refuse_unread_variants
     from encheck.options import refuse_unknown_thresholds
@@ -161,13 +161,13 @@ def measure_checks(
         quiet=quiet,
     )
     try:
-        subjects = evaluation.bench.subjects
+        subjects = evaluation.session.subjects
         if refuse:
-            refuse(subjects, evaluation.bench.data)
+            refuse(subjects, evaluation.session.data)
         offered = {check.name: set(map(str, check.claim.levels)) for check in every}
         configs = {label: subject.config for label, subject in subjects.items()}
         refuse_unknown_thresholds(settings, configs, offered)
-        for dataset in evaluation.bench.data.values():
+        for dataset in evaluation.session.data.values():
             refuse_unread_variants(dataset, [check.claim for check in every], lambda: ())
         if settings.report_dir:
             remove_earlier_report(settings.report_dir)

@@ -52,7 +52,7 @@ def find_left_out_checks(
     }
     why = []
     if selected_out:
-        why.append(f"the selection left out checks that these data allow, such as {_name_first(selected_out)}")
+        why.append(f"the selection left out checks that these data allow, such as {_join_first_names(selected_out)}")
     data = {one.name for one in results.data}
     if any(
         baseline.cases[name].data not in data for name in unselected_cases(baseline, results) & baseline.cases.keys()
@@ -153,7 +153,7 @@ def _more_data_remedies(wanted: Sequence[Wanted], sampled: Collection[str]) -> I
     near = [one for one in wanted if one[2] is not None and one[2] <= MAX_DATA_FACTOR]
     if near:
         most = max(more for *_, more in near if more is not None)
-        named = _name_first([one[0] for one in near])
+        named = _join_first_names([one[0] for one in near])
         data = {one[1] for one in near}
         more_of = ["--sample all"] * bool(data & set(sampled)) + ["--data probes:fresh=SEED"] * ("probes" in data)
         options = " or ".join([*more_of, "pairs or triplets of your own"])
@@ -161,12 +161,12 @@ def _more_data_remedies(wanted: Sequence[Wanted], sampled: Collection[str]) -> I
     far = [name for name, _, more in wanted if more is None or more > MAX_DATA_FACTOR]
     if far:
         yield (
-            f"more data alone will hardly decide {_name_first(far)}: the loss is close to what matters, or too many "
-            "items flip both ways"
+            f"more data alone will hardly decide {_join_first_names(far)}: the loss is close to what matters, or too "
+            "many items flip both ways"
         )
 
 
-def _name_first(names: Sequence[str]) -> str:
+def _join_first_names(names: Sequence[str]) -> str:
     more = len(names) - MAX_NAMED
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -176,10 +176,10 @@ UNCHANGED_SHARE = 0.01  # of the pairs: a threshold stays if the share it accept
 ADAPTER_FILE = "adapter.npz"
 
 
-def row_spans(rows: Sequence[int], most: int = 6) -> str:
+def row_numbers_in_words(rows: Sequence[int], max_spans: int = 6) -> str:
     """Return ascending row numbers as text, with consecutive numbers joined to spans.
 
-    >>> row_spans([1, 2, 3, 7])
+    >>> row_numbers_in_words([1, 2, 3, 7])
     '1-3, 7'
     """
     ends: list[list[int]] = []
@@ -188,8 +188,8 @@ def row_spans(rows: Sequence[int], most: int = 6) -> str:
             ends[-1][1] = row
         else:
             ends.append([row, row])
-    said = [str(first) if first == last else f"{first}-{last}" for first, last in ends[:most]]
-    return ", ".join(said) + (f" and {len(ends) - most:,} more" if len(ends) > most else "")
+    said = [str(first) if first == last else f"{first}-{last}" for first, last in ends[:max_spans]]
+    return ", ".join(said) + (f" and {len(ends) - max_spans:,} more" if len(ends) > max_spans else "")
 
 
 def list_required_changes(
@@ -206,7 +206,7 @@ def list_required_changes(
     vectors.
     """
     if index and index.faults:
-        yield f"Repair these rows of the old index, or rebuild the index: {row_spans(index.faults.rows)}."
+        yield f"Repair these rows of the old index, or rebuild the index: {row_numbers_in_words(index.faults.rows)}."
     if reindex and reindex.same_model:
         return
     yield from _index_changes(new.label, reindex, index) if reindex else ()

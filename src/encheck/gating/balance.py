@@ -27,10 +27,10 @@ PARTS = {
 }
 
 
-def score_part(family: str) -> str | None:
+def score_part_of_family(family: str) -> str | None:
     """Return the part of the balanced score to which a family contributes, or None for health and contracts.
 
-    >>> score_part("order"), score_part("health")
+    >>> score_part_of_family("order"), score_part_of_family("health")
     ('sensitivity', None)
     """
     return next((part for part, families in PARTS.items() if family in families), None)
@@ -61,7 +61,7 @@ def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale])
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
         metric, _ = gating_metric(table)
-        if metric and metric.kind == "rate" and score_part(declaration_of(table).family) and len(table.items):
+        if metric and metric.kind == "rate" and score_part_of_family(declaration_of(table).family) and len(table.items):
             values = metric.item_values(table, scales.get(table.data, Scale(0.0)))
             chances = np.full(len(values), chance_level(table, metric) or 0.0)
             found.setdefault(table.property, []).append((values, chances, metric.value_rows(table).clusters))
@@ -90,7 +90,7 @@ def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[
     """
     found = {}
     for part in PARTS:
-        own = [rate for name, rate in rates.items() if score_part(families[name]) == part]
+        own = [rate for name, rate in rates.items() if score_part_of_family(families[name]) == part]
         if own:
             found[part] = float(np.mean(own))
     return found
@@ -130,7 +130,7 @@ def bootstrap_scores(own: Mapping[str, PropertyWins], families: Mapping[str, str
     """
     drawn = bootstrap_rates(own, seed).items()
     shares = {name: np.maximum(rate - chance, 0) / (1 - chance) for name, (rate, chance) in drawn}
-    parts_of = {name: score_part(families[name]) for name in shares}
+    parts_of = {name: score_part_of_family(families[name]) for name in shares}
     means = [
         np.mean([shares[name] for name in shares if parts_of[name] == part], axis=0)
         for part in PARTS

@@ -120,7 +120,7 @@ class SavedScores:
         at = np.array(part.at, np.intp)
         return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
 
-    def others(self, table: CaseScores) -> tuple[int, int]:
+    def count_unmatched_items(self, table: CaseScores) -> tuple[int, int]:
         """Return how many items, at least, the run lacks and how many it adds, judged by their source texts alone."""
         mine, theirs = Counter(self.keys.tolist()), Counter(_source_keys(table.items).tolist())
         return (mine - theirs).total(), (theirs - mine).total()

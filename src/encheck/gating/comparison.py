@@ -323,7 +323,7 @@ def _labelled_pairs(pair: _GateSides) -> dict[str, tuple[CaseScores, CaseScores]
 
 
 def _figures_for_pairs(
-    found: _GateRows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose
+    gate_rows: _GateRows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose
 ) -> PurposeFigures:
     """Return the figures of a gate for pairs: the user's labelled pairs, and the edits below each model's threshold.
 
@@ -339,8 +339,8 @@ def _figures_for_pairs(
     first = next(iter(endpoints.values()), None)
     ends = (first.old.threshold, first.new.threshold) if first else (None, None)
     behaviours = {}  # whether each edit that changes the meaning stays below each model's threshold
-    for name in found.behaviours:
-        tables = [(one.before, one.after) for one in found.rows[name] if np.isfinite(one.before.far).all()]
+    for name in gate_rows.behaviours:
+        tables = [(one.before, one.after) for one in gate_rows.rows[name] if np.isfinite(one.before.far).all()]
         if tables:
             wins = [
                 np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
@@ -350,7 +350,7 @@ def _figures_for_pairs(
             behaviours[name] = PairedRow(
                 name, "pairs", "rate", wins[0], wins[1], things, endpoint="share of edits below the threshold"
             )
-    figures = found.purpose_figures
+    figures = gate_rows.purpose_figures
     beside = [replace(one, budget="behaviour") for one in figures.endpoints]
     return PurposeFigures((), (), {n: one for n, one in behaviours.items() if one}, [*beside, *figures.rows], endpoints)
 
@@ -584,7 +584,7 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
     """Raise BaselineError if a case of the run has different items from the baseline's."""
     if not case.has_same_items(table):
         # at least so many, since a baseline keeps three digits of each source's hash
-        absent, extra = case.others(table)
+        absent, extra = case.count_unmatched_items(table)
         differ = f"at least {absent} of its {len(case)} items are not in this run, and at least {extra} are new"
         if not absent and not extra:
             differ = f"some of its {len(case)} items have other texts"

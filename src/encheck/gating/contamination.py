@@ -132,16 +132,16 @@ def _compare_rates(older: ModelScores, candidate: ModelScores, data: str) -> dic
     return found
 
 
-def _mean_gain(some: list[ComparedCase], seed: int) -> Gain:
-    universe = sorted({cluster for one in some for cluster in one.before.clusters})
+def _mean_gain(compared_cases: list[ComparedCase], seed: int) -> Gain:
+    universe = sorted({cluster for one in compared_cases for cluster in one.before.clusters})
     drawn = []  # NaN where none of a check's clusters was drawn
-    for one in some:
+    for one in compared_cases:
         moved = one.new - one.old
         resampler = Resampler(one.before.clusters, universe=universe, seed=seed)
         totals = resampler.replicate_totals(np.column_stack([moved, np.ones_like(moved)]))
         with np.errstate(invalid="ignore"):
             drawn.append(totals[:, 0] / totals[:, 1])
-    value = float(np.mean([(one.new - one.old).mean() for one in some]))
+    value = float(np.mean([(one.new - one.old).mean() for one in compared_cases]))
     return Gain(value, np.mean(drawn, axis=0), len(universe))
 
 

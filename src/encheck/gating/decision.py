@@ -65,28 +65,35 @@ MAX_CLUSTER_FACTOR = 100  # times as many clusters as there are
 TRIED_COUNTS = 400  # numbers of clusters: each one up to some eighty, then in steps of 1.2%
 
 
-def block_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
+def block_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, degrees_of_freedom: ArrayLike, *,
+    alpha: ArrayLike,
            rule: Rule) -> Floats:  # fmt: skip
     """Return the probability that the gate blocks: at level `alpha`, the change is shown to be below -block * delta."""
     with np.errstate(divide="ignore"):
         beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
-    return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)
+    return stats.t_cdf(
+        beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, degrees_of_freedom), degrees_of_freedom
+    )
 
 
-def pass_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
+def pass_probability(
+    change: ArrayLike, error: ArrayLike, delta: ArrayLike, degrees_of_freedom: ArrayLike, *, rule: Rule
+) -> Floats:
     """Return the probability that the gate passes: the lower bound and the estimate both stay above their margins."""
     c, d, e = (np.asarray(one, float) for one in (change, delta, error))
     margin = min(rule.row, rule.family)  # an endpoint is a family by itself
     with np.errstate(divide="ignore"):
-        bound = stats.t_cdf((margin * d + c) / e - stats.t_quantile((1 + rule.level) / 2, free), free)
-        estimate = stats.t_cdf((rule.estimate * d + c) / e, free)
+        bound = stats.t_cdf(
+            (margin * d + c) / e - stats.t_quantile((1 + rule.level) / 2, degrees_of_freedom), degrees_of_freedom
+        )
+        estimate = stats.t_cdf((rule.estimate * d + c) / e, degrees_of_freedom)
     result: Floats = np.minimum(bound, estimate)
     return result
 
 
-def detectable_loss(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
+def detectable_loss(error: Floats, delta: Floats, degrees_of_freedom: Floats, *, alpha: Floats, rule: Rule) -> Floats:
     """Return the smallest loss that the gate blocks with the rule's power, computed from `block_probability`."""
-    demand = stats.t_quantile(1 - alpha / 2, free) + stats.t_quantile(rule.power, free)
+    demand = stats.t_quantile(1 - alpha / 2, degrees_of_freedom) + stats.t_quantile(rule.power, degrees_of_freedom)
     result: Floats = rule.block * delta + demand * error
     return result
 
@@ -103,10 +110,10 @@ def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> R
         return Remedy(first - row.clusters, each)
     counts = np.unique(np.geomspace(first, max(first, MAX_CLUSTER_FACTOR * row.clusters), TRIED_COUNTS).round())
     then = error * np.sqrt(max(row.clusters, 1) / counts)
-    free = counts - 1.0
+    degrees_of_freedom = counts - 1.0
     chance = np.maximum(
-        block_probability(row.change, then, row.delta, free, alpha=alpha, rule=rule),
-        pass_probability(row.change, then, row.delta, free, rule=rule),
+        block_probability(row.change, then, row.delta, degrees_of_freedom, alpha=alpha, rule=rule),
+        pass_probability(row.change, then, row.delta, degrees_of_freedom, rule=rule),
     )
     enough = counts[chance >= rule.power]
     return Remedy(int(enough[0]) - row.clusters, each) if len(enough) else None
@@ -130,7 +137,9 @@ def has_headroom(one: PairedRow, delta: float, rule: Rule = DEFAULT) -> bool:
         low = float(sharing.rate_interval(one.baseline)[0][0])
     else:
         found = sharing.estimate_errors(one.baseline)
-        low = float(found.mean[0]) - float(stats.t_quantile((1 + rule.level) / 2, found.free) * found.error[0])
+        low = float(found.mean[0]) - float(
+            stats.t_quantile((1 + rule.level) / 2, found.degrees_of_freedom) * found.error[0]
+        )
     return low > (one.chance or 0.0) + 2 * delta
 
 
@@ -140,14 +149,14 @@ class RowStatistics:
 
     `clusters` counts the items' clusters or, for overlapping items, the equivalent number of equal clusters. `design`
     is the design effect: the items per independent item. Seed noise multiplied `delta` by `widening`; `seed_error` is
-    the standard deviation of the change between seeds. `free` and `seed_free` are the degrees of freedom of `error` and
-    `seed_error`. `scores` has each item's contribution to its row's error, `sharing` what the items share, and
-    `withheld` the reason why a row has no interval, or "".
+    the standard deviation of the change between seeds. `degrees_of_freedom` are those of `error`, and
+    `seed_degrees_of_freedom` those of `seed_error`. `scores` has each item's contribution to its row's error, `sharing`
+    what the items share, and `withheld` the reason why a row has no interval, or "".
     """
 
     n: Floats
     clusters: Floats
-    free: Floats
+    degrees_of_freedom: Floats
     change: Floats
     error: Floats
     design: Floats
@@ -157,7 +166,7 @@ class RowStatistics:
     delta: Floats
     widening: Floats
     seed_error: Floats
-    seed_free: float
+    seed_degrees_of_freedom: float
     scores: tuple[Floats, ...]
     sharing: tuple[Sharing, ...]
     withheld: tuple[str, ...]
@@ -206,7 +215,7 @@ def row_statistics(paired: Sequence[PairedRow], *, rule: Rule, seed_noise: Noise
     differences = [p.candidate - p.baseline for p in paired]
     sharing = tuple(cached_sharing(p.things) for p in paired)
     errors = [s.estimate_errors(d, strata=p.strata) for s, d, p in zip(sharing, differences, paired, strict=True)]
-    free = np.fmax([e.free for e in errors], 1)
+    degrees_of_freedom = np.fmax([e.degrees_of_freedom for e in errors], 1)
     error = np.array([e.error[0] for e in errors])
     n = np.array([len(d) for d in differences], float)
     rate = np.array([p.kind == "rate" for p in paired])
@@ -214,15 +223,17 @@ def row_statistics(paired: Sequence[PairedRow], *, rule: Rule, seed_noise: Noise
     effective = [s.effective_items_of_rate(e, m)[0] for s, e, m in zip(sharing, errors, moved, strict=True)]
     design = n / np.array(effective)
     base = np.array([row_delta(p, rule) for p in paired])
-    seed_error = np.array([seed_noise.of(p.name) for p in paired])
+    seed_error = np.array([seed_noise.noise_of_row(p.name) for p in paired])
     widening = np.clip([3 * seed_noise.widening_noise(p.name) for p in paired], 1.0, rule.widest)
     extra = np.array([p.calibration_error for p in paired])
     return RowStatistics(
-        n, np.array([s.independent for s in sharing], float), free, np.array([d.mean() for d in differences]),
+        n, np.array([s.independent_clusters for s in sharing], float), degrees_of_freedom,
+        np.array([d.mean() for d in differences]),
         np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
-        base * widening, widening, base * seed_error, seed_noise.free, tuple(e.scores[:, 0] for e in errors), sharing,
+        base * widening, widening, base * seed_error, seed_noise.degrees_of_freedom,
+        tuple(e.scores[:, 0] for e in errors), sharing,
         tuple("" if p.same else s.why_no_interval for s, p in zip(sharing, paired, strict=True)),
     )  # fmt: skip
 
@@ -267,7 +278,7 @@ class RowTests:
 
         same = np.array([one.same for one in paired]) & has_figure
         withheld = np.array([bool(why) for why in f.withheld])
-        reach = stats.t_quantile((1 + rule.level) / 2, f.free)
+        reach = stats.t_quantile((1 + rule.level) / 2, f.degrees_of_freedom)
         ends = change_bounds(f, rule.level)
         low, high = np.where(withheld, np.nan, np.where(same, 0.0, ends))
         blind = np.array([bool(one.unseen) for one in paired])
@@ -296,7 +307,7 @@ class RowTests:
         adjusted = np.where(tested, np.minimum(larger, 1.0), 1.0)
 
         seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
-        smallest = detectable_loss(seen, f.delta, f.free, alpha=level, rule=rule)
+        smallest = detectable_loss(seen, f.delta, f.degrees_of_freedom, alpha=level, rule=rule)
         doubtful = tested & blind & (found <= level)
         return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
 
@@ -345,7 +356,7 @@ def _assess_row(
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
         unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.widening[i]), part_of=one.part_of,
     )  # fmt: skip
-    return _add_reason(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
+    return _add_reason(row, rule, float(w.level[i]), float(w.seen[i]), float(f.degrees_of_freedom[i]), weak, silent)
 
 
 def _loss_p_values(f: RowStatistics, rule: Rule) -> Floats:
@@ -361,22 +372,30 @@ def _loss_p_values(f: RowStatistics, rule: Rule) -> Floats:
         score = stats.tango_z(f.n, f.up, f.down, np.clip(theta, -1, 1)) / np.sqrt(f.design)
         both = np.hypot(f.error, f.seed_error)
         beyond_seeds = np.where(f.change == 0, 0.0, f.change / both)
-        free = np.where(f.seed_error > 0, both**4 / (f.error**4 / f.free + f.seed_error**4 / f.seed_free), f.free)
-    below = np.fmax(stats.t_cdf(np.where(f.rate, score, t), f.free), stats.t_cdf(beyond_seeds, free))
+        degrees_of_freedom = np.where(
+            f.seed_error > 0,
+            both**4 / (f.error**4 / f.degrees_of_freedom + f.seed_error**4 / f.seed_degrees_of_freedom),
+            f.degrees_of_freedom,
+        )
+    below = np.fmax(
+        stats.t_cdf(np.where(f.rate, score, t), f.degrees_of_freedom), stats.t_cdf(beyond_seeds, degrees_of_freedom)
+    )
     result: Floats = np.minimum(2 * below, 1)
     return result
 
 
 def change_bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
     """Return the ends of the two-sided intervals at this level: Tango's for rates, Student's t for means."""
-    reach = stats.t_quantile((1 + level) / 2, f.free)
+    reach = stats.t_quantile((1 + level) / 2, f.degrees_of_freedom)
     wide = reach * np.sqrt(f.design)
     low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
     high = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, -wide), f.change + reach * f.error)
     return low, high
 
 
-def _add_reason(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
+def _add_reason(
+    row: GateRow, rule: Rule, level: float, seen: float, degrees_of_freedom: float, weak: str, silent: str
+) -> GateRow:
     """Return the row with the reason for its outcome and, if it is open, the number of items that would decide."""
     is_primary = row.budget == "primary"
     if row.part_of:
@@ -401,7 +420,7 @@ def _add_reason(row: GateRow, rule: Rule, level: float, seen: float, free: float
         return replace(row, why=lost + weak)
     if row.outcome == "pass":
         return row
-    demand = float(stats.t_quantile(1 - level / 2, free))
+    demand = float(stats.t_quantile(1 - level / 2, degrees_of_freedom))
     why = f"{_change_text(row)}: a loss of {_loss_text(row, rule.row * row.delta)} cannot be ruled out"
     if row.change <= -rule.estimate * row.delta:
         limits = (_loss_text(row, rule.estimate * row.delta), _loss_text(row, rule.block * row.delta))
@@ -446,11 +465,14 @@ def _assess_families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -
         chosen = [i for i, row in enumerate(rows) if row.family == name and row.evidence and not f.withheld[i]]
         if not chosen:
             continue
-        shown, free = pooled_error(f, chosen)
-        alone = [_error_beyond_items(rows[i], f.scores[i], f.sharing[i], f.free[i], rule) / f.delta[i] for i in chosen]
+        shown, degrees_of_freedom = pooled_error(f, chosen)
+        alone = [
+            _calibration_error_of_row(rows[i], f.scores[i], f.sharing[i], f.degrees_of_freedom[i], rule) / f.delta[i]
+            for i in chosen
+        ]
         error = np.hypot(shown, np.linalg.norm(alone) / len(chosen))
         change = float((f.change[chosen] / f.delta[chosen]).mean())
-        low = change - float(stats.t_quantile((1 + rule.level) / 2, max(free, 1))) * float(error)
+        low = change - float(stats.t_quantile((1 + rule.level) / 2, max(degrees_of_freedom, 1))) * float(error)
         family = FamilyRow(name, len(chosen), change, low, low > -rule.family)
         wanted, reached = (rule.family + change) / (BOUND + LIKELY), (change - low) / BOUND
         is_reachable = wanted > 0 and isfinite(reached) and not family.passes
@@ -466,17 +488,19 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
     joint = cached_sharing(stack_units([f.sharing[i].things for i in chosen]))
     scores = np.concatenate([f.scores[i] / f.delta[i] for i in chosen]) / len(chosen)
     variance = max(float(joint.quadratic_form(scores[:, None])[0]), float((scores**2).sum()))
-    return variance**0.5, joint.free
+    return variance**0.5, joint.degrees_of_freedom
 
 
-def _error_beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, rule: Rule) -> float:
+def _calibration_error_of_row(
+    row: GateRow, scores: Floats, sharing: Sharing, degrees_of_freedom: float, rule: Rule
+) -> float:
     """Return the part of a row's error that its items do not show: the calibration error.
 
     If no item differs, return the error that the interval implies.
     """
     shown = float(np.sqrt(max(float(sharing.quadratic_form(scores[:, None])[0]), 0.0)))
     if row.kind == "rate" and not shown and row.change > row.low:
-        return float((row.change - row.low) / stats.t_quantile((1 + rule.level) / 2, free))
+        return float((row.change - row.low) / stats.t_quantile((1 + rule.level) / 2, degrees_of_freedom))
     return float(np.sqrt(max(row.error**2 - shown**2, 0.0)))
 
 

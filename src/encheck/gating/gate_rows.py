@@ -56,34 +56,37 @@ class RowPart:
     cases: list[ComparedCase]
 
 
-def group_into_rows(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
+def group_into_rows(compared_cases: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
     """Return the cases by gate row: those of one capability and data set whose figures are of one kind.
 
     A row with one property at one level is named after them. Cases that the baseline does not see are left out if it
     sees others of the row.
     """
-    return {name: _drop_repeated_items(_select_seen(some) or some) for name, some in _group_all_cases(found).items()}
+    return {
+        name: _drop_repeated_items(_select_seen(some) or some)
+        for name, some in _group_all_cases(compared_cases).items()
+    }
 
 
-def _group_all_cases(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
+def _group_all_cases(compared_cases: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
     """Return all cases by gate row; the row's name includes the kind of figure if the capability has several kinds."""
     grouped: dict[tuple[GateRowId, str], list[ComparedCase]] = {}
-    for one in found:
+    for one in compared_cases:
         grouped.setdefault((_pooled_row_id(one), one.kind), []).append(one)
     named = [(_row_id(some), kind, some) for (_, kind), some in grouped.items()]
     several = Counter(name for name, _, _ in named)
     return {name.part(kind) if several[name] > 1 else name: some for name, kind, some in named}
 
 
-def _select_seen(some: Sequence[ComparedCase]) -> list[ComparedCase]:
+def _select_seen(compared_cases: Sequence[ComparedCase]) -> list[ComparedCase]:
     """Return the cases for which the baseline is shown to beat guessing on their property and level."""
-    return [one for cases in _group_by_property(some).values() if not why_unseen(cases) for one in cases]
+    return [one for cases in _group_by_property(compared_cases).values() if not why_unseen(cases) for one in cases]
 
 
-def _group_by_property(some: Sequence[ComparedCase]) -> dict[GateRowId, list[ComparedCase]]:
+def _group_by_property(compared_cases: Sequence[ComparedCase]) -> dict[GateRowId, list[ComparedCase]]:
     """Return the cases of each property at each level."""
     grouped: dict[GateRowId, list[ComparedCase]] = {}
-    for one in some:
+    for one in compared_cases:
         grouped.setdefault(one.before.gate_row, []).append(one)
     return grouped
 
@@ -96,32 +99,32 @@ def _pooled_row_id(one: ComparedCase) -> GateRowId:
     return GateRowId.of_capability(declared.capability or one.before.property, one.before.data)
 
 
-def _row_id(some: Sequence[ComparedCase]) -> GateRowId:
+def _row_id(compared_cases: Sequence[ComparedCase]) -> GateRowId:
     """Return the property, data and level if all cases share them, else the capability and data."""
-    own = {one.before.gate_row for one in some}
-    return own.pop() if len(own) == 1 else _pooled_row_id(some[0])
+    own = {one.before.gate_row for one in compared_cases}
+    return own.pop() if len(own) == 1 else _pooled_row_id(compared_cases[0])
 
 
-def _drop_repeated_items(some: Sequence[ComparedCase]) -> list[ComparedCase]:
+def _drop_repeated_items(compared_cases: Sequence[ComparedCase]) -> list[ComparedCase]:
     """Return the cases without the items that a crossed group of the same row already contains."""
-    sides = {text for one in some if one.sides is not None for text in one.before.texts}
+    sides = {text for one in compared_cases if one.sides is not None for text in one.before.texts}
     if not sides:
-        return list(some)
+        return list(compared_cases)
     rest = [
         one if one.sides is not None else one.of(np.flatnonzero([text not in sides for text in one.before.texts]))
-        for one in some
+        for one in compared_cases
     ]
     return [one for one in rest if len(one.old)]
 
 
-def split_rows(found: Sequence[ComparedCase]) -> dict[str, RowPart]:
+def split_rows(compared_cases: Sequence[ComparedCase]) -> dict[str, RowPart]:
     """Return the parts of each row by name, for rows with several properties, levels or surface directions.
 
     A property at a level is named like a row of its own. Properties that the baseline does not see are included.
     Directions cover only properties that the baseline sees. Queries with labels have no parts.
     """
     made: dict[str, RowPart] = {}
-    for name, some in _group_all_cases(found).items():
+    for name, some in _group_all_cases(compared_cases).items():
         if some[0].budget == "behaviour":
             grouped, kind = _group_by_property(some), name.removeprefix(_row_id(some))
             if len(grouped) > 1:
@@ -129,34 +132,39 @@ def split_rows(found: Sequence[ComparedCase]) -> dict[str, RowPart]:
             if crossed := [one for one in _drop_repeated_items(_select_seen(some) or some) if one.sides is not None]:
                 for side in DIRECTIONS:
                     direction = GateRowId(name).part(DIRECTION.format(side))
-                    made[direction] = RowPart(name, [one.in_direction(side) for one in crossed])
+                    made[direction] = RowPart(name, [one.select_direction(side) for one in crossed])
     return made
 
 
-def pool_rows(found: Sequence[ComparedCase], slices: Mapping[str, list[ComparedCase]] | None = None) -> list[PairedRow]:
+def pool_rows(
+    compared_cases: Sequence[ComparedCase], slices: Mapping[str, list[ComparedCase]] | None = None
+) -> list[PairedRow]:
     """Return a `PairedRow` per row and then one per part: primary endpoints first, `slices` last among the rows."""
-    codes = number_names([names for one in found for names in one.before.shared_units])
-    pools = random_pair_cases(found)
-    whole = [(name, some, "") for name, some in (*group_into_rows(found).items(), *(slices or {}).items())]
+    codes = number_names([names for one in compared_cases for names in one.before.shared_units])
+    pools = random_pair_cases(compared_cases)
+    whole = [(name, some, "") for name, some in (*group_into_rows(compared_cases).items(), *(slices or {}).items())]
     whole.sort(key=lambda entry: BUDGETS.index(entry[1][0].budget))
     return [
         replace(_pool_cases(name, some, codes, calibration_error(some, pools.get(some[0].before.data))), part_of=row)
-        for name, some, row in [*whole, *((name, part.cases, part.row) for name, part in split_rows(found).items())]
+        for name, some, row in [
+            *whole,
+            *((name, part.cases, part.row) for name, part in split_rows(compared_cases).items()),
+        ]
     ]
 
 
-def pool_by_property(found: Sequence[ComparedCase]) -> list[PairedRow]:
+def pool_by_property(compared_cases: Sequence[ComparedCase]) -> list[PairedRow]:
     """Return a `PairedRow` per property, over all its checks and levels. Training loops use this; gates use
     `pool_rows`.
 
     A property with several kinds of figures has one `PairedRow` for each kind, named `property_metric`.
     """
     grouped: dict[tuple[str, str], list[ComparedCase]] = {}
-    for one in found:
+    for one in compared_cases:
         grouped.setdefault((one.before.property, one.kind), []).append(one)
     several = Counter(name for name, _ in grouped)
-    codes = number_names([names for one in found for names in one.before.shared_units])
-    pools = random_pair_cases(found)
+    codes = number_names([names for one in compared_cases for names in one.before.shared_units])
+    pools = random_pair_cases(compared_cases)
     made = []
     for (name, _), cases in grouped.items():
         some = _drop_repeated_items(_select_seen(cases) or cases)
@@ -165,45 +173,49 @@ def pool_by_property(found: Sequence[ComparedCase]) -> list[PairedRow]:
     return made
 
 
-def random_pair_cases(found: Sequence[ComparedCase]) -> dict[str, ComparedCase]:
+def random_pair_cases(compared_cases: Sequence[ComparedCase]) -> dict[str, ComparedCase]:
     """Return, by data set, the case with the scores of its random pairs under both models."""
-    return {one.before.data: one for one in found if one.metric is room}
+    return {one.before.data: one for one in compared_cases if one.metric is room}
 
 
-def _pool_cases(name: str, some: Sequence[ComparedCase], codes: Mapping[str, int], error: float) -> PairedRow:
-    first = some[0]
-    old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
+def _pool_cases(name: str, compared_cases: Sequence[ComparedCase], codes: Mapping[str, int], error: float) -> PairedRow:
+    first = compared_cases[0]
+    old, new = (np.concatenate([getattr(one, side) for one in compared_cases]) for side in ("old", "new"))
     declared, metric = declaration_of(first.before), first.metric
     chance = None  # the mean chance level over all items, if all cases have one
-    known = [(one.chance, len(one.old)) for one in some if one.chance is not None]
-    if len(known) == len(some):
+    known = [(one.chance, len(one.old)) for one in compared_cases if one.chance is not None]
+    if len(known) == len(compared_cases):
         chance = sum(share * n for share, n in known) / sum(n for _, n in known)
     strata = None  # the surface direction of each entry, 0 without one
-    if any(one.sides is not None for one in some):
-        strata = np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
+    if any(one.sides is not None for one in compared_cases):
+        strata = np.concatenate(
+            [np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in compared_cases]
+        )
     return PairedRow(
         name, declared.family, metric.kind, old, new,
-        number_units([names for one in some for names in one.before.shared_units], codes), metric.delta, error,
-        all(one.is_unchanged for one in some), chance, why_unseen(some), declared.proxy, first.budget,
+        number_units([names for one in compared_cases for names in one.before.shared_units], codes), metric.delta,
+        error,
+        all(one.is_unchanged for one in compared_cases), chance, why_unseen(compared_cases), declared.proxy,
+        first.budget,
         "" if first.budget == "behaviour" else metric.label, strata=strata,
     )  # fmt: skip
 
 
-def calibration_error(some: Sequence[ComparedCase], pool: ComparedCase | None = None) -> float:
+def calibration_error(compared_cases: Sequence[ComparedCase], pool: ComparedCase | None = None) -> float:
     """Return the standard error that the finite pool of random pairs adds to the change of these cases (delta method).
 
     Both models score the same random pairs. With `pool`, the case that has these scores, the error is the clustered
     error of the paired difference. Without `pool`, the errors of both models are added as if they were independent.
     This overstates the error if the models agree on which pairs are nearer.
     """
-    share = np.array([len(one.old) for one in some]) / sum(len(one.old) for one in some)
-    old, new = share @ np.array([one.reference_slopes for one in some])
+    share = np.array([len(one.old) for one in compared_cases]) / sum(len(one.old) for one in compared_cases)
+    old, new = share @ np.array([one.reference_slopes for one in compared_cases])
     if not old and not new:
         return 0.0  # also without a scale
-    before, after = some[0].scales
+    before, after = compared_cases[0].scales
     count = len({*pool.before.clusters}) if pool else 0
     if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
-        return float(np.hypot(before.reference_error(old), after.reference_error(new)))
+        return float(np.hypot(before.error_from_random_pairs(old), after.error_from_random_pairs(new)))
     moved = new * after.calibrate(pool.after.near) - old * before.calibrate(pool.before.near)
     clusters = np.unique(pool.before.clusters, return_inverse=True)[1].reshape(-1)
     error = float(cached_sharing(clusters).estimate_errors(moved).error[0])
@@ -264,12 +276,12 @@ def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]
     }  # fmt: skip
 
 
-def why_unseen(some: Sequence[ComparedCase]) -> str:
+def why_unseen(compared_cases: Sequence[ComparedCase]) -> str:
     """Return the reason if these cases together do not show that the baseline beats guessing, else "".
 
     The reason is also "" if no items are held out.
     """
-    held_out_cases = [one.held_out for one in some if one.held_out is not None]
+    held_out_cases = [one.held_out for one in compared_cases if one.held_out is not None]
     return why_not_above_chance(held_out_cases) if held_out_cases else ""
 
 
@@ -285,7 +297,9 @@ def why_not_above_chance(held_out_cases: Sequence[ComparedCase]) -> str:
             low = float(sharing.rate_interval(values)[0][0])
         elif not sharing.why_no_interval:
             found = sharing.estimate_errors(values)
-            low = float(found.mean[0] - stats.t_quantile((1 + DEFAULT.level) / 2, found.free) * found.error[0])
+            low = float(
+                found.mean[0] - stats.t_quantile((1 + DEFAULT.level) / 2, found.degrees_of_freedom) * found.error[0]
+            )
     if low > least:
         return ""
     figures = [f"{100 * one:.1f}%" if is_rate else f"{one:.3f}" for one in (values.mean(), low, chance, least)]
@@ -358,7 +372,7 @@ def _list_slices(one: ComparedCase) -> list[QuerySlice]:
     distinct = {tuple(rows): entry for entry, rows in sorted(at.items(), reverse=True) if len(rows) < count}
     things = number_units(one.before.shared_units)
     chosen = [(entry, np.array(rows, np.intp)) for rows, entry in distinct.items()]
-    found = [QuerySlice(*entry, rows, cached_sharing(things[rows]).independent) for entry, rows in chosen]
+    found = [QuerySlice(*entry, rows, cached_sharing(things[rows]).independent_clusters) for entry, rows in chosen]
     return sorted(found, key=lambda some: (-some.clusters, -len(some.queries), some.column, some.value))
 
 
@@ -439,13 +453,13 @@ def worst_lost_queries(
     return lost
 
 
-def unjudged_queries(some: Sequence[ComparedCase]) -> tuple[LostQuery, ...]:
+def unjudged_queries(compared_cases: Sequence[ComparedCase]) -> tuple[LostQuery, ...]:
     """Return the queries whose first answer changed and where at least one of the two answers is unjudged.
 
     In the result, `before` or `now` is None if that answer is judged.
     """
     found = []
-    for one in some:
+    for one in compared_cases:
         for i, item in enumerate(one.after.items):
             before, now = (Answers.parse(table.answers[i]) for table in (one.before, one.after))
             if before.first[:1] != now.first[:1] and (before.is_unjudged or now.is_unjudged):

@@ -150,7 +150,7 @@ class _NormalEquations:
             matrix: Floats = self.axes @ ((self.axes.T @ self.cross) / (self.values + weight)[:, None])
             said = f"penalty {penalty:g} mean variances"
             if "ridge" in kinds:
-                yield ("ridge", penalty, 0), self._centred("ridge", matrix, said)
+                yield ("ridge", penalty, 0), self._map_between_centred_vectors("ridge", matrix, said)
             if "low-rank" not in kinds:
                 continue
             predicted = np.sqrt(self.values)[:, None] * (self.axes.T @ matrix)
@@ -160,10 +160,10 @@ class _NormalEquations:
                 kept = directions[:, :rank]
                 yield (
                     ("low-rank", penalty, rank),
-                    self._centred("low-rank", matrix @ kept @ kept.T, f"rank {rank}, {said}"),
+                    self._map_between_centred_vectors("low-rank", matrix @ kept @ kept.T, f"rank {rank}, {said}"),
                 )
 
-    def _centred(self, kind: MapKind, matrix: Floats, how: str) -> LinearMap:
+    def _map_between_centred_vectors(self, kind: MapKind, matrix: Floats, how: str) -> LinearMap:
         return LinearMap(kind, matrix, self.mean_y - self.mean_x @ matrix, unit=False, how=how)
 
 
@@ -215,7 +215,7 @@ class IndexSearch:
         """Whether any query has labels."""
         return any(self.grades)
 
-    def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
+    def find_top_documents(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
         """Return the rows of the first ten documents of each query by exact search, without the query's own."""
         every = search_exactly(queries, documents, similarity=similarity, count=count_including_own(TOP, self.own))
         return [tuple(rows.tolist()) for rows, _ in drop_own_documents(every, self.own, count=TOP)]
@@ -307,11 +307,11 @@ def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, v
     is_open = vectors.needed and not vectors.longer and new.queries is not None and len(search.documents)
     if not is_open or len(search.documents) < MIN_DOCUMENTS or new.queries is None:
         return found
-    own = search.find(new.queries, new.documents, similarity=new.similarity)
+    own = search.find_top_documents(new.queries, new.documents, similarity=new.similarity)
     if old.documents.shape[1] == new.documents.shape[1]:
         is_new = np.array([int(content_hash(text), 16) % 2 for text in search.documents], bool)
         direct, mixed = (
-            _compare_searches(own, search.find(new.queries, some, similarity=old.similarity), search)
+            _compare_searches(own, search.find_top_documents(new.queries, some, similarity=old.similarity), search)
             for some in (old.documents, np.where(is_new[:, None], new.documents, old.documents))
         )
         found = replace(found, direct=direct, mixed=mixed)
@@ -324,7 +324,7 @@ def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, v
     queries = _map_held_out_queries(old, new, texts)
     if queries is None:
         return found
-    rows = search.find(queries, old.documents, similarity=old.similarity)
+    rows = search.find_top_documents(queries, old.documents, similarity=old.similarity)
     found = replace(found, mapped=_compare_searches(own, rows, search, texts))
     if found.mapped and found.mapped.is_as_good:
         return replace(

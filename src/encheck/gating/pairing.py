@@ -82,7 +82,7 @@ def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
     return (None, metric.why_reported) if metric.why_reported else (metric, "")
 
 
-def itemwise_metric(table: CaseScores) -> Metric[...] | None:
+def metric_for_item_comparison(table: CaseScores) -> Metric[...] | None:
     """Return the metric that a comparison shows item by item: the gating metric, or else the check's own.
 
     Return None if that metric is unknown or has no value per item.
@@ -164,7 +164,7 @@ def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[..
             continue
         change = (new - old)[there]
         errors = sharing.estimate_errors(change)
-        reach = float(stats.t_quantile(CONFIDENCE, errors.free) * errors.error[0])
+        reach = float(stats.t_quantile(CONFIDENCE, errors.degrees_of_freedom) * errors.error[0])
         mean = float(change.mean())
         label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
         ends = (mean - reach, mean + reach)
@@ -206,11 +206,11 @@ class ComparedCase:
             new=self.new[positions], moved=moved, sides=sides,
         )  # fmt: skip
 
-    def in_direction(self, side: int) -> ComparedCase:
+    def select_direction(self, side: int) -> ComparedCase:
         """Return the entries of one surface direction of crossed groups, held-out items included."""
         assert self.sides is not None
         found = self.of(np.flatnonzero(self.sides == side))
-        return replace(found, held_out=self.held_out.in_direction(side)) if self.held_out else found
+        return replace(found, held_out=self.held_out.select_direction(side)) if self.held_out else found
 
     def flipped_items(self, sign: int) -> list[str]:
         """Return the ids of the items that changed from won to lost (`sign` -1) or from lost to won (1)."""

@@ -300,7 +300,7 @@ class PurposeFigures:
 
 def decide_for_purpose(
     purpose: Purpose,
-    found: PurposeFigures,
+    figures: PurposeFigures,
     *,
     rule: Rule = DEFAULT,
     contracts: Sequence[str] = (),
@@ -313,34 +313,34 @@ def decide_for_purpose(
     Raise UsageError if a protected behaviour was not measured, a slice to accept does not exist, or no component
     decides.
     """
-    if not contracts and not found.endpoints and not found.pairs and not moved:
+    if not contracts and not figures.endpoints and not figures.pairs and not moved:
         raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
-    unmeasured = [name for name in purpose.protect if name not in found.behaviours]
+    unmeasured = [name for name in purpose.protect if name not in figures.behaviours]
     if not contracts and unmeasured:
         refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
-        raise UsageError(unknown_name_message("--protect", unmeasured[0], found.behaviours or ["none"]))
-    acceptable = (*WATCHED, *(one.name for one in found.slices))
+        raise UsageError(unknown_name_message("--protect", unmeasured[0], figures.behaviours or ["none"]))
+    acceptable = (*WATCHED, *(one.name for one in figures.slices))
     strange = [name for name in purpose.accept if name not in acceptable]
     if not contracts and strange:
         raise UsageError(unknown_name_message("--accept", strange[0], acceptable))
     components = [
-        *(replace(one, delta=purpose.margin / 2) for one in found.endpoints),
-        *(replace(found.behaviours[name], delta=PROTECTED_MARGIN / 2)
-          for name in purpose.protect if name in found.behaviours),
+        *(replace(one, delta=purpose.margin / 2) for one in figures.endpoints),
+        *(replace(figures.behaviours[name], delta=PROTECTED_MARGIN / 2)
+          for name in purpose.protect if name in figures.behaviours),
     ]  # fmt: skip
-    count = len(components) + len(moved) + len(found.pairs)
+    count = len(components) + len(moved) + len(figures.pairs)
     strict = replace(
         rule, block=0.0, least_loss=1.0, alpha=rule.alpha / max(count, 1) / purpose.tried,
         level=1 - (1 - rule.level) / purpose.tried, family=rule.row, needs_headroom=False, split=UNDIVIDED,
         min_items=FEWEST_ITEMS, min_clusters=FEWEST_CLUSTERS, primary_items=FEWEST_ITEMS,
         primary_clusters=FEWEST_CLUSTERS,
     )  # fmt: skip
-    decided = [_assess_pairs(name, one, purpose, count) for name, one in found.pairs.items()]
+    decided = [_assess_pairs(name, one, purpose, count) for name, one in figures.pairs.items()]
     for one in components:
         (row,) = assess_rows([one], row_statistics([one], rule=strict), rule=strict)
         decided.append(
-            _reopen_if_unjudged_matter(row, one, found.if_right[one.name], strict)
-            if one.name in found.if_right
+            _reopen_if_unjudged_matter(row, one, figures.if_right[one.name], strict)
+            if one.name in figures.if_right
             else row
         )
     if purpose.name == "similarity":
@@ -349,9 +349,9 @@ def decide_for_purpose(
             replace(row, why=f"{row.why}; {asks.format(row.needed)}", remedy=None)
             if row.endpoint and row.needed else row for row in decided
         ]  # fmt: skip
-    fallen = _find_watched_losses(purpose, found, rule)
+    fallen = _find_watched_losses(purpose, figures, rule)
     yours = tuple(name for name in fallen if name not in purpose.accept)
-    beside = [*found.slices, *found.rows]
+    beside = [*figures.slices, *figures.rows]
     trades = assess_rows(beside, row_statistics(beside, rule=rule), rule=rule) if beside else ()
     rows = (
         *decided,
@@ -402,28 +402,28 @@ def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
 
 def has_enough_items(one: PairedRow) -> bool:
     """Return whether a component has enough items and clusters to decide. This depends on the data, not on scores."""
-    return len(one.baseline) >= FEWEST_ITEMS and cached_sharing(one.things).independent >= FEWEST_CLUSTERS
+    return len(one.baseline) >= FEWEST_ITEMS and cached_sharing(one.things).independent_clusters >= FEWEST_CLUSTERS
 
 
-def _assess_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
+def _assess_pairs(name: str, endpoint: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
     """Return the component for the pairs: the share of positives that each model accepts at its own threshold."""
-    before, now = (float(side.hits.mean()) for side in (found.old, found.new))
-    low, high = found.interval(1 - (1 - LEVEL) / purpose.tried)
+    before, now = (float(side.hits.mean()) for side in (endpoint.old, endpoint.new))
+    low, high = endpoint.interval(1 - (1 - LEVEL) / purpose.tried)
     alpha = (1 - LEVEL) / count / purpose.tried
-    highest = found.interval(1 - alpha)[1]
+    highest = endpoint.interval(1 - alpha)[1]
     change, half = now - before, purpose.margin / 2
-    withheld = found.sharing.why_no_interval or (
-        "fewer than 20 positives" if len(found.positives) < FEWEST_ITEMS else ""
+    withheld = endpoint.sharing.why_no_interval or (
+        "fewer than 20 positives" if len(endpoint.positives) < FEWEST_ITEMS else ""
     )
     outcome: Outcome = "inconclusive"
-    if found.answer == "no" or (found.answer == "compare" and not withheld and highest < 0 and change <= -half):
+    if endpoint.answer == "no" or (endpoint.answer == "compare" and not withheld and highest < 0 and change <= -half):
         outcome = "block"
-    elif found.answer == "compare" and not withheld and low > -purpose.margin and change > -half:
+    elif endpoint.answer == "compare" and not withheld and low > -purpose.margin and change > -half:
         outcome = "pass"
     shown = (
         f"{100 * before:.1f}% to {100 * now:.1f}% ({100 * change:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}])"
     )
-    why = withheld or (found.reason if found.answer != "compare" else "")
+    why = withheld or (endpoint.reason if endpoint.answer != "compare" else "")
     if not why and outcome != "pass":
         said = (
             "a loss is certain"
@@ -432,12 +432,13 @@ def _assess_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int)
         )
         why = f"{shown}: {said}"
     if outcome == "inconclusive":
-        why += f"; {found.labels_needed(purpose.margin, alpha=alpha, fewest=FEWEST_ITEMS)}"
-    lost, gained = (int((found.differences == sign).sum()) for sign in (-1, 1))
+        why += f"; {endpoint.labels_needed(purpose.margin, alpha=alpha, fewest=FEWEST_ITEMS)}"
+    lost, gained = (int((endpoint.differences == sign).sum()) for sign in (-1, 1))
     nan = float("nan")
-    at = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (found.old, found.new)]
+    at = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (endpoint.old, endpoint.new)]
     return GateRow(
-        name, "pairs", "rate", len(found.positives), found.sharing.independent, before, now, change, low, high, nan,
+        name, "pairs", "rate", len(endpoint.positives), endpoint.sharing.independent_clusters,
+        before, now, change, low, high, nan,
         half, nan, nan, outcome, gates=True, evidence=True, gained=gained, lost=lost, mcnemar=None, detectable=nan,
         needed=None, why=why, budget="primary", alpha=alpha,
         endpoint=f"{ACCEPTED} (at {at[0]} before, {at[1]} now)",

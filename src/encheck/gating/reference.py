@@ -46,7 +46,7 @@ HALVINGS = 24  # p accurate to 1e-7
 RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 
 
-def shipped_baselines(results: RunFile) -> Iterator[Baseline]:
+def shipped_baselines_on_same_data(results: RunFile) -> Iterator[Baseline]:
     """Yield the shipped references that were measured on this run's data: the same edition, complete."""
     here = {(data.name, data.fingerprint) for data in results.data}
     yield from (read_baseline(_shipped_folder(name)) for name in SHIPPED if here & _shipped_data(name))
@@ -109,7 +109,7 @@ def _paired_difference(row: Result, before: ModelScores, after: ModelScores) -> 
     case, metric = row.case.of_any_model, find_metric(row.metric or "")
     if metric.values is None or not (case in before.tables and case in after.tables):
         return None
-    first, second = map(measured_items, common_items(before.tables[case], after.tables[case]))
+    first, second = map(select_measured_items, common_items(before.tables[case], after.tables[case]))
     if len(first.items) < 2:
         return None
     epsilon = float(row.params.get("epsilon", 0.0))
@@ -128,7 +128,7 @@ def _paired_difference(row: Result, before: ModelScores, after: ModelScores) -> 
     if clusters >= MIN_CLUSTERS and difference and metric.kind == "rate":
         p = _rate_p_value(sharing, moved)
     elif clusters >= MIN_CLUSTERS and difference:
-        p = float(2 * t_cdf(-abs(difference) / error, errors.free)) if error else 0.0
+        p = float(2 * t_cdf(-abs(difference) / error, errors.degrees_of_freedom)) if error else 0.0
     return Difference(
         row.property, row.data, len(moved), clusters, float(old.mean()), float(old.mean()) + difference, difference,
         low, high, p, beats_chance(heads, metric, old, old + moved),
@@ -154,7 +154,9 @@ def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsil
 
 def effective_clusters(sharing: Sharing) -> int:
     """Return the effective number of clusters of the items; below the minimum if their interval is withheld."""
-    return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.why_no_interval else sharing.independent
+    return (
+        min(sharing.independent_clusters, MIN_CLUSTERS - 1) if sharing.why_no_interval else sharing.independent_clusters
+    )
 
 
 def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: Floats) -> bool:
@@ -181,7 +183,7 @@ def unchanged_values(
     return np.full(len(same), same.all()) if metric.contrast else same
 
 
-def measured_items(table: CaseScores) -> CaseScores:
+def select_measured_items(table: CaseScores) -> CaseScores:
     """Return the items that the check measures: only the test part, if the check declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.select(test) if len(test) and declaration_of(table).part == "test" else table

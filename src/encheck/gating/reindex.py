@@ -208,7 +208,7 @@ class DocumentLengths:
         """The number of documents."""
         return sum(self.counts.values())
 
-    def longer(self, limit: int, unit: Unit) -> int | None:
+    def count_longer_documents(self, limit: int, unit: Unit) -> int | None:
         """Return how many documents are longer than `limit`.
 
         Return None if that is unknown: a document of few words can have many tokens.
@@ -226,7 +226,7 @@ def truncation_faults(old: EncodingSettings, new: EncodingSettings, documents: D
     if documents is None or new.maximum_length is None:
         return []
     limits = old.maximum_length, new.maximum_length
-    before, now = (0 if limit is None else documents.longer(limit, "tokens") for limit in limits)
+    before, now = (0 if limit is None else documents.count_longer_documents(limit, "tokens") for limit in limits)
     if before is None or now is None or now - before < MIN_MORE_TRUNCATED * documents.total:
         return []
     was, share = (f"{100 * count / documents.total:.1f}%" for count in (before, now))
@@ -325,7 +325,7 @@ def compare_samples(old: VectorSample, new: VectorSample, *, documents: Document
         _reindex_if_vectors_differ(evidence) or _reindex_if_unknown(evidence) or _reindex_by_length(evidence, documents)
     )
     worst, limit = evidence.worst, evidence.limit
-    longer = documents.longer(limit, "tokens") if documents and limit is not None else answer.longer
+    longer = documents.count_longer_documents(limit, "tokens") if documents and limit is not None else answer.longer
     same_model = evidence.is_unchanged and not evidence.differences and old.similarity == new.similarity
     return replace(
         answer, longer=longer, texts=len(evidence.keys), dimensions=sizes, median=float(np.median(worst.cosines)),
@@ -386,14 +386,14 @@ class _Evidence:
     pairs: Sequence[_RoleComparison]
 
     @property
-    def stored(self) -> list[_RoleComparison]:
+    def stored_roles(self) -> list[_RoleComparison]:
         """The comparisons in the roles that texts of an index can have."""
         return [pair for pair in self.pairs if pair.role in STORED_ROLES]
 
     @cached_property
     def keys(self) -> set[str]:
         """The hashes of the texts that can be in an index."""
-        return {key for pair in self.stored for key in pair.keys}
+        return {key for pair in self.stored_roles for key in pair.keys}
 
     @property
     def text_count_in_words(self) -> str:
@@ -403,12 +403,12 @@ class _Evidence:
     @property
     def worst(self) -> _RoleComparison:
         """The stored role whose vectors differ most."""
-        return min(self.stored, key=lambda pair: float(np.median(pair.cosines)))
+        return min(self.stored_roles, key=lambda pair: float(np.median(pair.cosines)))
 
     @property
     def lowest(self) -> float:
         """The lowest cosine of a stored text."""
-        return min(float(pair.cosines.min()) for pair in self.stored)
+        return min(float(pair.cosines.min()) for pair in self.stored_roles)
 
     @property
     def is_unchanged(self) -> bool:
@@ -424,7 +424,7 @@ class _Evidence:
     def queries_moved(self) -> bool:
         """Whether queries are encoded differently, apart from queries that one of the models cuts."""
         moved = (key for pair in self.pairs if pair.role == "query" for key in self._changed_texts(pair))
-        return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in moved)
+        return any(self.limit is None or (self.token_count(key) or 0) <= self.limit for key in moved)
 
     def _changed_texts(self, pair: _RoleComparison) -> list[str]:
         """Return the texts whose vectors changed, by the similarity that the models use."""
@@ -434,7 +434,7 @@ class _Evidence:
     @cached_property
     def changed_keys(self) -> set[str]:
         """The texts whose stored vectors are no longer valid."""
-        return {key for pair in self.stored for key in self._changed_texts(pair)}
+        return {key for pair in self.stored_roles for key in self._changed_texts(pair)}
 
     @property
     def limit(self) -> int | None:
@@ -442,17 +442,17 @@ class _Evidence:
         old, new = self.old.settings.maximum_length, self.new.settings.maximum_length
         return min(old, new) if old is not None and new is not None and old != new else None
 
-    def tokens(self, key: str) -> int | None:
+    def token_count(self, key: str) -> int | None:
         """Return the number of tokens of a text, the larger of both models' counts, or None if neither counts."""
         counts = [one.lengths[key].tokens for one in (self.old, self.new)]
         return max((count for count in counts if count is not None), default=None)
 
-    def words(self, key: str) -> int:
+    def word_count(self, key: str) -> int:
         """Return the number of words of a text."""
         return self.new.lengths[key].words
 
     @property
-    def longest(self) -> tuple[int, Unit] | None:
+    def longest_text_length(self) -> tuple[int, Unit] | None:
         """The length of the longest compared text; None if that length is irrelevant.
 
         It is irrelevant for identical models, and if texts beyond a maximum length that both models share were
@@ -460,7 +460,7 @@ class _Evidence:
         """
         if self.is_unchanged and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
             return None
-        counts = [self.tokens(key) for key in self.keys]
+        counts = [self.token_count(key) for key in self.keys]
         limits = {self.old.settings.maximum_length, self.new.settings.maximum_length}
         if None in counts:
             return max(map(self.words, self.keys)), "words"
@@ -474,7 +474,7 @@ def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     moved, limit, old, new = evidence.changed_keys, evidence.limit, evidence.old, evidence.new
     if not moved:
         return None
-    is_beyond_limit = limit is not None and all((evidence.tokens(key) or 0) > limit for key in moved)
+    is_beyond_limit = limit is not None and all((evidence.token_count(key) or 0) > limit for key in moved)
     if is_beyond_limit and not differing_tokenizer_parts(old.settings, new.settings):
         return None
     worst = evidence.worst
@@ -485,8 +485,8 @@ def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
         role = " as documents" if worst.role == "document" and new.settings.has_prompt("document") else ""
         what = f"vectors differ: median cosine {np.median(worst.cosines):.3f}, lowest {evidence.lowest:.3f}, "
         what += f"{evidence.text_count_in_words}{role}"
-        shortest = min(map(evidence.words, moved))
-        if len(moved) < len(evidence.keys) and all(evidence.words(k) < shortest for k in evidence.keys - moved):
+        shortest = min(map(evidence.word_count, moved))
+        if len(moved) < len(evidence.keys) and all(evidence.word_count(k) < shortest for k in evidence.keys - moved):
             what += f", but only of texts of {shortest:,} words or more"
         if worst.related is False:
             what += "; typical of unrelated models or a rotated copy"
@@ -494,7 +494,7 @@ def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
 
 
 def _length_change_text(evidence: _Evidence) -> str:
-    ratios = np.concatenate([pair.ratios for pair in evidence.stored])
+    ratios = np.concatenate([pair.ratios for pair in evidence.stored_roles])
     low, middle, high = np.percentile(ratios, [0, 50, 100])
     times = f"{middle:.3g}" if high - low <= SAME_LENGTH * middle else f"{low:.3g} to {high:.3g}"
     return f"the same directions, but vectors {times} times as long, {evidence.text_count_in_words}"
@@ -511,9 +511,9 @@ def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
         return unknown_reindex(
             f"vectors are the same {evidence.text_count_in_words}, but {said}: those of other texts may differ"
         )
-    lengths = (p.keys[i] for p in evidence.stored for i in np.flatnonzero(np.abs(p.ratios - 1) > SAME_LENGTH))
+    lengths = (p.keys[i] for p in evidence.stored_roles for i in np.flatnonzero(np.abs(p.ratios - 1) > SAME_LENGTH))
     limit = evidence.limit  # if the limits differ, only texts that neither model cuts show whether lengths changed
-    if any(limit is None or (evidence.tokens(key) or 0) <= limit for key in lengths):
+    if any(limit is None or (evidence.token_count(key) or 0) <= limit for key in lengths):
         answer = "no, if your index compares by cosine; yes, if by inner product or distance"
         return Reindex(
             None, answer, "; ".join([_length_change_text(evidence), *evidence.differences]), only_by_cosine=True
@@ -523,14 +523,14 @@ def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
 
 def _reindex_by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
     """Return the answer "no", up to the length that was compared or up to which both models read the same text."""
-    limit, longest = evidence.limit, evidence.longest
+    limit, longest = evidence.limit, evidence.longest_text_length
     up_to, unit = longest or (None, "tokens")
     if limit is not None:
         up_to, unit = limit, "tokens"
     lowest = np.floor((evidence.lowest + 5e-7) * 1e5) / 1e5  # rounded down, except for differences below fp32
     why = f"the same vectors within rounding: lowest cosine {lowest:.5f}, {evidence.text_count_in_words}"
     if moved := evidence.changed_keys:
-        both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
+        both = (one for pair in evidence.stored_roles for one in zip(pair.keys, pair.cosines, strict=True))
         cosines = [value for key, value in both if key in moved]
         why = f"median cosine {np.median(cosines):.3f}, lowest {min(cosines):.3f}, over the longer texts"
     if limit is not None:
@@ -540,7 +540,7 @@ def _reindex_by_length(evidence: _Evidence, documents: DocumentLengths | None) -
         why += "; stored vectors of queries are no longer valid"
     if up_to is None:
         return Reindex(False, "no", why)
-    longer = documents.longer(up_to, unit) if documents else None
+    longer = documents.count_longer_documents(up_to, unit) if documents else None
     bound = Reindex(None, "", why, up_to=up_to, unit=unit, longer=longer, longer_moved=limit is not None)
     if documents is None or longer is None:
         then = "yes, for longer ones" if limit is not None else "longer ones were not compared"

@@ -108,7 +108,7 @@ def check_replicates(
                         "data"
                     )
         found = replace(side, tables=tables)
-        same = next((name for name, other in known.items() if is_same_model(other, found)), None)
+        same = next((name for name, other in known.items() if are_scores_nearly_equal(other, found)), None)
         if same:
             raise BaselineError(
                 f"{option}{label} gives the same scores as {same} up to rounding, so it is the same model. {WHAT_IT_IS}"
@@ -129,7 +129,7 @@ def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | 
             )
 
 
-def is_same_model(one: ModelScores, other: ModelScores) -> bool:
+def are_scores_nearly_equal(one: ModelScores, other: ModelScores) -> bool:
     """Return whether two models' scores are nearly equal, as for the same weights in a different precision.
 
     A different seed changes scores more. Only 95% of the gating scores have to agree, in units of the score of

@@ -44,7 +44,7 @@ class ScaleShift:
         """Whether the position of the threshold between random and identical pairs has changed."""
         return self.equivalent is None or abs(self.equivalent - self.threshold) > SAME * self.before.unit
 
-    def accepted(self, scale: Scale) -> float:
+    def accepted_share(self, scale: Scale) -> float:
         """Return the approximate share of random pairs that reach the threshold, assuming a normal distribution."""
         if scale.spread <= 0:
             return float(scale.reference >= self.threshold)

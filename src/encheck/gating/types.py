@@ -109,11 +109,11 @@ class Noise:
     replicates: int | None = None
 
     @property
-    def free(self) -> float:
+    def degrees_of_freedom(self) -> float:
         """Degrees of freedom of the noise of a row."""
         return inf if self.replicates is None else PRIOR_REPLICATES + self.replicates
 
-    def of(self, row: str) -> float:
+    def noise_of_row(self, row: str) -> float:
         """Return the noise that a loss of this gate row has to exceed to block: the row's own, shrunk towards the
         pooled one.
 
@@ -128,7 +128,7 @@ class Noise:
 
     def widening_noise(self, row: str) -> float:
         """Return the noise that widens this gate row's delta: at most the row's own, so no other row widens it."""
-        return min(self.own.get(row, 0.0), self.of(row))
+        return min(self.own.get(row, 0.0), self.noise_of_row(row))
 
 
 NO_SEED_NOISE = Noise()
@@ -589,7 +589,7 @@ class IndexAdapter:
     says: str
 
     @classmethod
-    def of(cls, index: OldIndex) -> Self | None:
+    def noise_of_row(cls, index: OldIndex) -> Self | None:
         """Return the adapter of an old index, or None if no map helps or none is needed."""
         one = index.adapter
         if one is None or index.mapped is None:

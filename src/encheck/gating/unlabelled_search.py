@@ -158,37 +158,37 @@ def judgements_needed(changed: float, worth: float, delta: float) -> float:
     return changed**2 * max(DECISIVE, min(1.0, delta / p)) / spare if spare > 0 else inf
 
 
-def additional_queries_needed(found: UnjudgedSearch, *, judged: bool) -> int:
+def additional_queries_needed(search: UnjudgedSearch, *, judged: bool) -> int:
     """Return how many more queries of the log decide for an equal model, if the same share of them changes.
 
     With `judged`, people judge the changed ones. Without it, the changed share has to be below delta. If no number of
     queries achieves that, return `MOST_QUERIES`.
     """
-    one = found.shares[0]
+    one = search.shares[0]
     total = bisect_left(
         range(MOST_QUERIES), True, lo=1,
-        key=lambda count: judgements_needed(one.value, count, found.delta) <= one.value * count if judged
-        else float(korn_graubard_interval(one.value, count, inf, level=1 - found.alpha)[1]) < found.delta,
+        key=lambda count: judgements_needed(one.value, count, search.delta) <= one.value * count if judged
+        else float(korn_graubard_interval(one.value, count, inf, level=1 - search.alpha)[1]) < search.delta,
     )  # fmt: skip
-    return max(1, ceil((total - one.worth) * found.queries / one.worth))
+    return max(1, ceil((total - one.worth) * search.queries / one.worth))
 
 
-def advise_on_open_search(found: UnjudgedSearch, command: str) -> str:
+def advise_on_open_search(search: UnjudgedSearch, command: str) -> str:
     """Return the fastest way to decide an open search: judge with `command`, or add queries. Empty if decided."""
-    if found.passes or found.blocks:
+    if search.passes or search.blocks:
         return ""
-    one = found.shares[0]
-    unchanged = additional_queries_needed(found, judged=False)
+    one = search.shares[0]
+    unchanged = additional_queries_needed(search, judged=False)
     if not one.queries:
         return f"{unchanged:,} more queries of the log decide, if none of their first answers changes either"
-    left = found.judged.left if found.judged else one.queries
-    more = additional_queries_needed(found, judged=True)
-    is_enough = judgements_needed(one.value, one.worth, found.delta) <= one.queries
+    left = search.judged.left if search.judged else one.queries
+    more = additional_queries_needed(search, judged=True)
+    is_enough = judgements_needed(one.value, one.worth, search.delta) <= one.queries
     if unchanged < (left if is_enough else more):
         return f"{unchanged:,} more queries of the log decide, if their first answers change as rarely"
     if not left or not command:
         return f"about {more:,} more queries of the log decide, with judgements of those that change"
-    if found.judged and found.judged.answered:
+    if search.judged and search.judged.answered:
         return f"at most {left:,} more judgements decide: {command}"
     which = "1 query" if one.queries == 1 else f"{one.queries:,} queries"
     these = f"these {left:,}" if left == one.queries else f"at most {left:,} of them"
@@ -206,7 +206,7 @@ REPEATS = 5  # pairs that are shown twice
 JudgedPair = tuple[str, str, str]  # the query, then both documents, sorted
 
 
-def judged_pair(query: str, one: str, other: str) -> JudgedPair:
+def judged_pair_in_fixed_order(query: str, one: str, other: str) -> JudgedPair:
     """Return a query with two answers, in a form that does not depend on which model gave which answer."""
     first, second = sorted((one, other))
     return query, first, second
@@ -234,7 +234,7 @@ class JudgingQuery:
     @property
     def pair(self) -> JudgedPair:
         """The query with both answers."""
-        return judged_pair(self.query, self.before, self.after)
+        return judged_pair_in_fixed_order(self.query, self.before, self.after)
 
     def is_swapped(self, seed: int, *, again: bool = False) -> bool:
         """Return whether the candidate's answer is shown first.
@@ -408,12 +408,12 @@ def loss_statistic(sample: JudgingSample, losses: Floats, theta: Floats) -> Floa
     up, down = (n * float(weights @ (losses == sign) / weights.sum()) for sign in (-1, 1))
     p = np.maximum(sample.share, theta)
     m = np.minimum(theta / p, 1.0)
-    design, free = _design_effect(sample, losses - mean, weights)
+    design, degrees_of_freedom = _design_effect(sample, losses - mean, weights)
     spread = p**2 * design * tango_variance(n, up, down, -m) + m**2 * p * (1 - p) / sample.worth
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.nan_to_num((sample.share * mean - theta) / np.sqrt(spread), nan=0.0)
     far = np.abs(t)
-    found: Floats = -np.sign(t) * ndtri(t_cdf(-far, free))
+    found: Floats = -np.sign(t) * ndtri(t_cdf(-far, degrees_of_freedom))
     return found
 
 
@@ -426,14 +426,14 @@ def _design_effect(sample: JudgingSample, residuals: Floats, weights: Floats) ->
     alone = float((part**2).sum())
     ways = [codes[: len(part)] for codes in sample.clusters]
     sizes = [np.bincount(codes, weights) for codes in ways]
-    free = max(1.0, min(float(size.sum() ** 2 / (size**2).sum()) for size in sizes) - 1)
+    degrees_of_freedom = max(1.0, min(float(size.sum() ** 2 / (size**2).sum()) for size in sizes) - 1)
     if not alone:
-        return 1.0, free
+        return 1.0, degrees_of_freedom
     sums = [_cluster_sum_of_squares(codes, part) for codes in ways]
     if len(ways) == 2:  # the sum of both ways, minus their intersection
         both = ways[0] * (1 + int(ways[1].max())) + ways[1]
         sums.append(sum(sums) - _cluster_sum_of_squares(np.unique(both, return_inverse=True)[1], part))
-    return max(1.0, max(sums) / alone), free
+    return max(1.0, max(sums) / alone), degrees_of_freedom
 
 
 def _cluster_sum_of_squares(codes: Codes, part: Floats) -> float:
@@ -483,14 +483,14 @@ class Judgements:
 
     scores: Mapping[JudgedPair, tuple[int, int]]
 
-    def answer(self, asked: JudgingQuery) -> Judgement | None:
+    def answer_to(self, query: JudgingQuery) -> Judgement | None:
         """Return the judgement of a query's two answers, or None if unjudged."""
-        found = self.scores.get(asked.pair)
-        return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
+        found = self.scores.get(query.pair)
+        return found and ANSWERS[found if query.before < query.after else found[::-1]]
 
-    def answers(self, asked: Iterable[JudgingQuery]) -> dict[str, Judgement]:
+    def answers_to(self, queries: Iterable[JudgingQuery]) -> dict[str, Judgement]:
         """Return the judgements of these queries, by item."""
-        found = {q.item: self.answer(q) for q in asked}
+        found = {q.item: self.answer_to(q) for q in queries}
         return {item: answer for item, answer in found.items() if answer}
 
 
@@ -530,7 +530,7 @@ def read_judgements(path: Path) -> Judgements:
         query, document, score, against = fields
         if score not in ("0", "1"):
             raise UsageError(f"{path}:{number}: the score is {score!r}, but should be 0 or 1")
-        rows.setdefault(judged_pair(query, document, against), {})[document] = int(score)
+        rows.setdefault(judged_pair_in_fixed_order(query, document, against), {})[document] = int(score)
     if alone := next((pair for pair, found in rows.items() if len(found) < 2), None):
         raise UsageError(f"{path}: query {alone[0]} has one row for documents {alone[1]} and {alone[2]}, but needs two")
     return Judgements({pair: (found[pair[1]], found[pair[2]]) for pair, found in rows.items()})

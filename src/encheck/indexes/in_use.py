@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.settings import count_model_tokens
 from encheck.encoders.stored_index import StoredIndex
-from encheck.gating.advice import row_spans
+from encheck.gating.advice import row_numbers_in_words
 from encheck.gating.old_index import IndexFaults
 from encheck.indexes.audit import IndexAudit, cause_counts_text, compare_index, fault_counts_text
 from encheck.indexes.sources import FreshVectors
@@ -119,14 +119,15 @@ def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFa
     if shifted:
         rows = np.sort(np.concatenate(list(shifted.values())))
         said = " and ".join(
-            f"rows {row_spans(some.tolist())} fit the texts {abs(shift):,} {'before' if shift < 0 else 'after'} them"
+            f"rows {row_numbers_in_words(some.tolist())} fit the texts "
+            f"{abs(shift):,} {'before' if shift < 0 else 'after'} them"
             for shift, some in shifted.items()
         )
         return IndexFaults(f"{len(rows):,} of {n:,} stored vectors belong to other texts: {said}", tuple(rows.tolist()))
     if strange:
         return IndexFaults(
             f"{len(strange):,} of {n:,} stored vectors do not fit the others: their similarities do not correlate "
-            f"with those of their texts (rows {row_spans(strange)}); another model's, or of other texts",
+            f"with those of their texts (rows {row_numbers_in_words(strange)}); another model's, or of other texts",
             tuple(strange),
         )
     return None

@@ -29,7 +29,7 @@ from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.item import Item, Items
 from encheck.scoring.pairs import SentencePair, tuning_pairs
 from encheck.scoring.splits import TEST, test_positions
-from encheck.scoring.triplets import Triplet, surface_preference
+from encheck.scoring.triplets import Triplet, nearer_by_edit_distance
 from encheck.statistics.regression import min_texts_for_folds
 from encheck.types import Edit, Group, MissingNeed, PublishedVariant, Variant, content_hash
 
@@ -40,14 +40,14 @@ Builder = Callable[[Dataset, int | str, VariantMaker], Items]
 def against_paraphrase(far: Generator) -> Builder:
     """Return a builder of triplets (source, paraphrase, variant), as in criteria 3 and 4."""
 
-    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         refuse_without_paraphrase(dataset)
         found = maker.variants(dataset.groups, far, level=int(level))
         return collect_items(
             dataset, (_paraphrase_triplet(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True))
         )
 
-    return build
+    return build_items
 
 
 def contrast(near: Generator, far: Generator) -> Builder:
@@ -56,7 +56,7 @@ def contrast(near: Generator, far: Generator) -> Builder:
     The level is the level of the far variant; the near variant has level 1.
     """
 
-    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         groups = dataset.groups
         first = maker.variants(groups, near)
         second = maker.variants(groups, far, level=int(level))
@@ -64,15 +64,15 @@ def contrast(near: Generator, far: Generator) -> Builder:
             dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, first, second, strict=True))
         )
 
-    return build
+    return build_items
 
 
-def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
+def noise_contrasts(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
     """Return a builder of triplets (source, noise, noise with a different meaning). The level is that of the noise or
     its kind.
     """
 
-    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         groups = dataset.groups
         if groups and all(group.variants for group in groups):
             raise NothingToMeasure(f"{dataset.name} has written edits, but none of them is noise", needs=UNEDITED_TEXT)
@@ -80,30 +80,30 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
         both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
         return collect_items(dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
 
-    return build
+    return build_items
 
 
-def edited(generator: Generator) -> Builder:
+def edited_pairs(generator: Generator) -> Builder:
     """Return a builder of pairs (source, variant), as in criterion 2."""
 
-    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         found = maker.variants(dataset.groups, generator, level=int(level))
         return collect_items(dataset, (_edited_pair(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
 
-    return build
+    return build_items
 
 
-def in_passages(phenomena: Sequence[str]) -> Builder:
+def passage_triplets(phenomena: Sequence[str]) -> Builder:
     """Return a builder of triplets in passages: the source, the kept and the changed edit of one phenomenon.
 
     The level is the number of sentences in the passage. The hash of the sentence chooses one of its phenomena, so all
     phenomena are used about equally. A group without a phenomenon gives its antonym and its synonym.
     """
 
-    def build(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
         return collect_items(dataset, (_passage_triplet(dataset, g, phenomena, int(level)) for g in dataset.groups))
 
-    return build
+    return build_items
 
 
 def labelled_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
@@ -113,7 +113,7 @@ def labelled_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) ->
     return _positives_and_negatives(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
-def against_random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
+def paraphrases_and_random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
     """Return paraphrases and random cross-topic pairs, as in the alternative setup of criterion 1."""
     negative = dataset.draw_random_pairs(seed=maker.seed, purpose="random-negatives")
     if dataset.whole:
@@ -134,7 +134,7 @@ def refuse_small_class(name: str, sizes: Mapping[str, int]) -> None:
             raise NothingToMeasure(f"{name} has {size} pairs of {kind}, but both classes need two", needs=LABELS)
 
 
-def both_orders(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
+def pairs_in_both_orders(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Return labelled pairs in both orders, for prediction consistency.
 
     The pairs are those of the test part, or all pairs if the data have no test part. Pairs of identical sentences are
@@ -306,7 +306,7 @@ class OwnProperty:
 DEVELOPMENT = "validation"
 
 
-def classified(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
+def classified_texts(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
     """Return the texts of the task that the level names.
 
     They are the test part, with the other texts for training, or all texts in folds. Raise NothingToMeasure if the data
@@ -346,13 +346,13 @@ def crossed(phenomenon: str) -> Builder:
     If a text has no written edits, they are generated, provided that there are generators for all three texts.
     """
 
-    def build(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
         groups = [group for group in dataset.groups if not group.side]
         return collect_items(
             dataset, (_crossed_item(dataset, g, phenomenon) for g in _generate_crossed_edits(groups, phenomenon, maker))
         )
 
-    return build
+    return build_items
 
 
 def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: VariantMaker) -> Iterator[Group | str]:
@@ -392,7 +392,7 @@ def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outc
 
     first = CrossedSide(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
     sides = (first, CrossedSide(mirror.text, far.text, near.text))
-    if surface_preference(first.source, first.near, first.far) < 0:
+    if nearer_by_edit_distance(first.source, first.near, first.far) < 0:
         sides = sides[::-1]
     texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
     name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")

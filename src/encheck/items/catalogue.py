@@ -148,7 +148,7 @@ def list_variants_of_stream(
                 theirs = [exchange_sides(group) for group in some]
             elif generator is continuation:
                 theirs = add_continuations(some, maker)
-            maker.survey_names(surveyed, generator)
+            maker.collect_names(surveyed, generator)
             for level, listing in zip(levels, listed, strict=True):
                 for group, outcome in zip(theirs, maker.make_uncached(theirs, generator, level=level), strict=True):
                     listing.add(group, outcome)

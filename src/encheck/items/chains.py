@@ -40,13 +40,13 @@ UnusualShare = Callable[[Sequence[str]], float]
 Floats = NDArray[np.float32]
 
 
-def unusual_tag_counter(maker: VariantMaker, texts: Iterable[str]) -> UnusualShare:
+def unusual_tag_share_function(maker: VariantMaker, texts: Iterable[str]) -> UnusualShare:
     """Return a function that computes the share of unusual pairs of neighbouring tags in a sequence of tags.
 
     A pair is usual if it occurs in `texts`, which should be sentences written by people.
     """
     maker.english.parse_all(texts := list(dict.fromkeys(texts)))
-    pairs = Counter(pair for text in texts for pair in pairwise(maker.english.parse(text).tags))
+    pairs = Counter(pair for text in texts for pair in pairwise(maker.english.stored_parse(text).tags))
     firsts: Counter[str] = Counter()
     for (first, _), count in pairs.items():
         firsts[first] += count
@@ -138,13 +138,13 @@ def swap_chains(sources: Sources | None = None) -> Builder:
     `sources` gives other sentences to compare the paraphrases with: rewrites or back-translations.
     """
 
-    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         refuse_without_paraphrase(dataset)
         measured = groups_of_test_part(dataset.groups)
         stated = measured if sources is None else _replace_sources(measured, sources, maker)
         groups = [group for group in stated if isinstance(group, Group)]
         made = maker.variants([exchange_sides(group) for group in groups], swap_chain, level=SWAPS)
-        unusual = unusual_tag_counter(
+        unusual = unusual_tag_share_function(
             maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)]
         )
         chains = (
@@ -155,7 +155,7 @@ def swap_chains(sources: Sources | None = None) -> Builder:
         found = collect_items(dataset, [*_add_surprisal(list(chains), maker), *reasons])
         return replace(found, tuning=tuning_pairs(dataset.pairs))
 
-    return build
+    return build_items
 
 
 def exchange_sides(group: Group) -> Group:
@@ -218,7 +218,7 @@ def _swap_chain_item(
     members = tuple(apply_edits(group.paraphrase, step.edits) for step in made.steps)
     if group.source.casefold() in map(str.casefold, members):
         return "a swap gives the sentence itself"
-    tags = maker.english.parse(group.paraphrase).tags
+    tags = maker.english.stored_parse(group.paraphrase).tags
     odd = [unusual(tags), *(unusual([tags[i] for i in step.order]) for step in made.steps)]
     return Chain(
         id=ItemId.of(dataset.name, content_hash(group.source, group.paraphrase), "swap", SWAPS, f"pivot-{pivot}"),
@@ -237,7 +237,9 @@ def _add_surprisal(made: list[Chain | str], maker: VariantMaker) -> list[Chain |
     texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]
     found = iter(map(float, maker.writers.surprisal(texts)))
     return [
-        replace(chain, surprisal=tuple(next(found) for _ in chain.pairs)) if isinstance(chain, Chain) else chain
+        replace(chain, surprisal=tuple(next(found) for _ in chain.pairs_to_score))
+        if isinstance(chain, Chain)
+        else chain
         for chain in made
     ]
 

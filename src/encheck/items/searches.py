@@ -35,12 +35,12 @@ MAX_KNOWN_ITEM_QUERIES = 500  # queries of each kind
 SAME_WORDS = "another one has the same words"
 
 
-def titles(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
+def title_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Use each title as a query for the bodies of its article's passages, among those of all articles."""
     return _known_item_queries(dataset, "title")
 
 
-def headings(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
+def heading_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Use each heading as a query for its section's passage bodies; headings equal to the title are left out."""
     return _known_item_queries(dataset, "heading")
 
@@ -83,13 +83,13 @@ MAX_DOCUMENT_WORDS = 150  # of a document; only the passage with the number is u
 MAX_PASSAGES = 4  # passages with a number, per query, from its right documents
 
 
-def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iterator[Contrast | str]:
+def _number_contrasts(name: str, collection: Collection, maker: VariantMaker) -> Iterator[Contrast | str]:
     """Yield contrasts of a query and its right document with the same two texts under a different number, or a reason.
 
     At most `MAX_TEXT_GROUPS` queries are used, chosen by their hash.
     """
     english, passages_of = maker.english, list[tuple[CollectionQuery, list[str]]]()
-    for query in sorted(found.queries, key=lambda q: content_hash(q.text))[:MAX_TEXT_GROUPS]:
+    for query in sorted(collection.queries, key=lambda q: content_hash(q.text))[:MAX_TEXT_GROUPS]:
         best = (
             sorted(query.relevant_documents, key=lambda name: (-query.relevant_documents[name], name))
             if MAYBE.search(query.text)
@@ -98,7 +98,7 @@ def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iter
         texts = (
             text
             for name in best
-            for text in split_passages(found.documents[name], words=MAX_DOCUMENT_WORDS)
+            for text in split_passages(collection.documents[name], words=MAX_DOCUMENT_WORDS)
             if MAYBE.search(text)
         )
         passages_of.append((query, list(islice(texts, MAX_PASSAGES))))
@@ -108,7 +108,8 @@ def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iter
     english.parse_all(text for query, passages in passages_of if passages for text in (query.text, *passages))
     for query, passages in passages_of:
         made = [
-            contrast_shared_number(english.parse(query.text), english.parse(text), seed=maker.seed) for text in passages
+            contrast_shared_number(english.stored_parse(query.text), english.stored_parse(text), seed=maker.seed)
+            for text in passages
         ]
         both = next((one for one in made if isinstance(one, SharedNumber)), None)
         if both is None:
@@ -131,7 +132,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
     item's figure is the number of sentences that have its paraphrase among their ten nearest texts.
     """
 
-    def build(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
+    def build_items(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
         kept: list[Query] = []
         seen = set()
         for group in dataset.groups:
@@ -155,7 +156,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
             {"the paraphrase is identical to the sentence, or is a repeated query": excluded} if excluded else {},
         )
 
-    return build
+    return build_items
 
 
 def ranked_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
@@ -219,9 +220,9 @@ def contrasts(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items
     return Items(dataset.contrasts)
 
 
-def _refuse_single_document(name: str, found: Collection) -> None:
-    if len(found.documents) < 2:
-        raise NothingToMeasure(f"{name} has {len(found.documents)} document: a search needs two or more")
+def _refuse_single_document(name: str, collection: Collection) -> None:
+    if len(collection.documents) < 2:
+        raise NothingToMeasure(f"{name} has {len(collection.documents)} document: a search needs two or more")
 
 
 def _ranked_query(
@@ -260,7 +261,7 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> It
     return Items(tuple(replace(p, label=None, split=splits.get(p.cluster, p.split)) for p in found))
 
 
-def repeated(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
+def repeated_texts(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Return a few texts of different clusters, to be encoded a second time; none for a search with labels."""
     _refuse_labelled_search(dataset)
     first: dict[str, str] = {}  # text of each cluster, in the order of hashes
@@ -274,7 +275,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items
     )
 
 
-def cut(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
+def shortened_texts(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Return the longest texts of the data, each paired with the same text without its last three words.
 
     A model that truncates the text does not see the difference. There are none for a search with labels, since its

@@ -56,7 +56,7 @@ class VariantMaker:
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         """Return the variant of each group, or the reason why the group has none."""
-        self.survey_names(groups, generator)
+        self.collect_names(groups, generator)
         known = self._made.setdefault((generator, level), {})
         keys = [(group.id, group.source) for group in groups]
         missing = {key: group for key, group in zip(keys, groups, strict=True) if key not in known}
@@ -71,18 +71,18 @@ class VariantMaker:
         rest, is_first = iter(groups), True
         while chunk := list(islice(rest, CHUNK)):
             if is_first:
-                self.survey_names(chunk, generator)
+                self.collect_names(chunk, generator)
             is_first = False
             yield from zip(chunk, self._run_in_chunks(chunk, generator, level), strict=True)
             self.english.clear_memory()
 
     def make_uncached(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
-        """Return what `variants` returns, without caching, for groups that are used only once. Call `survey_names`
+        """Return what `variants` returns, without caching, for groups that are used only once. Call `collect_names`
         first.
         """
         return self._run_in_chunks(groups, generator, level)
 
-    def survey_names(self, groups: Sequence[Group], generator: Generator) -> None:
+    def collect_names(self, groups: Sequence[Group], generator: Generator) -> None:
         """Collect the names in the first of these texts, except edited texts, if the generator uses such names."""
         declared = as_named_generator(generator)
         is_on_trial = declared.is_experimental and not self.english.experimental
@@ -134,7 +134,7 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
     """Return a variant, or the reason why there is none.
 
     The random numbers depend only on the seed, the generator, the sentence, and names that are taken from the data
-    (`VariantMaker.survey_names`). A variant that equals its sentence becomes a reason, unless it is from a published
+    (`VariantMaker.collect_names`). A variant that equals its sentence becomes a reason, unless it is from a published
     recipe, which counts it. If the generator raises an exception, or returns anything but a variant or a reason, raise
     CheckError with the generator and the sentence.
     """
@@ -162,14 +162,14 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
     return found
 
 
-def _variant_fault(found: object, source: str) -> str:
+def _variant_fault(outcome: object, source: str) -> str:
     """Return what is wrong with a generator's result; empty if it is valid."""
-    if not isinstance(found, Variant) or not isinstance(found.text, str):
-        return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
-    if not found.text.strip():
+    if not isinstance(outcome, Variant) or not isinstance(outcome.text, str):
+        return f"gave {outcome!r}, but should give a Variant, or in a few words the reason why there is none"
+    if not outcome.text.strip():
         return "gave a Variant without text"
-    if found.edits and (text := apply_edits(source, found.edits)) != found.text:
-        return f"gave a Variant with the text {found.text!r}, but its edits give {text!r}"
+    if outcome.edits and (text := apply_edits(source, outcome.edits)) != outcome.text:
+        return f"gave a Variant with the text {outcome.text!r}, but its edits give {text!r}"
     return ""
 
 
@@ -204,7 +204,7 @@ def refuse_unread_variants(
     written = Counter((v.relation, v.level) for group in whole for v in group.variants if v.relation not in PAIRED)
     read = set[tuple[str, int]]()
     for some in (claims, None):
-        found = find_read_variants(others() if some is None else some)
+        found = variants_read_by_claims(others() if some is None else some)
         if found is None:
             return
         read |= found
@@ -226,7 +226,7 @@ def refuse_unread_variants(
     )
 
 
-def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
+def variants_read_by_claims(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
     """Return the (relation, level) of the written variants that these claims read; None if a claim reads all."""
     asked = _RequestedVariants()
     for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
@@ -249,19 +249,19 @@ class _RecordingMaker(VariantMaker):
         return found
 
 
-def _recording_data(asked: _RequestedVariants, *, has_all: bool) -> Dataset:
+def _recording_data(requested: _RequestedVariants, *, has_all: bool) -> Dataset:
     """Return a data set with one group that records which variants are requested. It has all variants or none."""
 
     class Some(Variant):
         """A variant that records that a builder goes through all variants, when its relation is read."""
 
         def __getattribute__(self, name: str) -> Any:
-            asked.for_all |= name == "relation"
+            requested.for_all |= name == "relation"
             return object.__getattribute__(self, name)
 
     class Noting(Group):
         def variant(self, relation: str, level: int = 1) -> Variant | None:
-            asked.variants.add((relation, level))
+            requested.variants.add((relation, level))
             return Variant(f"{relation} {level}.", relation, level) if has_all else None
 
     passage = Passage(tuple(f"Sentence {i}." for i in range(7)), 0)

@@ -70,7 +70,7 @@ class English:
         """The lexicon that --lexicon names."""
         return load_lexicon(self.lexicon_name)
 
-    def parse(self, text: str) -> Parse:
+    def stored_parse(self, text: str) -> Parse:
         """Return the parse of a text. If it is not known yet, note the text and raise MissingParses."""
         self._is_used = True
         result = self._parses.get(text)
@@ -102,14 +102,14 @@ class English:
         key = (function, text)
         result: Read | None = self._read.get(key)
         if result is None:
-            result = self._read[key] = function(self, self.parse(text))
+            result = self._read[key] = function(self, self.stored_parse(text))
         return result
 
-    def tags(self, text: str) -> Tagged:
+    def stored_tags(self, text: str) -> Tagged:
         """Return the words and tags of a text. If they are not known yet, note the text and raise MissingParses."""
-        return self.tags_of_texts([text])[0]
+        return self.stored_tags_of_texts([text])[0]
 
-    def tags_of_texts(self, texts: Sequence[str]) -> list[Tagged]:
+    def stored_tags_of_texts(self, texts: Sequence[str]) -> list[Tagged]:
         """Return the words and tags of each text. If any are unknown, note those texts and raise MissingParses."""
         if unknown := [text for text in texts if text not in self._tags]:
             self._untagged.update(dict.fromkeys(unknown))

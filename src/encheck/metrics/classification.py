@@ -91,7 +91,7 @@ def _estimate_of_predictions(
 
     value = float(_objective_by_replicate(objective, np.array([[column.sum() for column in columns()]]))[0])
     replicates = _objective_by_replicate(objective, part.resampler.replicate_totals_of_columns(columns()))
-    return replace(estimate_from_replicates(name, part, value, replicates), params=chosen.params)
+    return replace(estimate_from_replicates(name, part, value, replicates), params=chosen.estimate_params)
 
 
 def _objective_by_replicate(objective: Objective, counts: Floats) -> Floats:

@@ -127,7 +127,7 @@ def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: C
 
 def centred_ranks(values: Floats) -> Floats:
     """Return the mean rank of each value minus the mean of all ranks, shape [n]."""
-    result: Floats = _centre_ranks(values, np.ones((1, len(values)), np.float32))[0]
+    result: Floats = _centre_weighted_ranks(values, np.ones((1, len(values)), np.float32))[0]
     return result
 
 
@@ -148,14 +148,17 @@ def _spearman_influence(first: Floats, second: Floats) -> Floats:
     """
     both, one, other = (first * second).sum(), (first * first).sum(), (second * second).sum()
     root = np.sqrt(one * other)
-    moved = first * second + _weight_above(first, second) + _weight_above(second, first)
-    squares = [(side * side + 2 * _weight_above(side, side), whole) for side, whole in ((first, one), (second, other))]
+    moved = first * second + _weight_of_higher_values(first, second) + _weight_of_higher_values(second, first)
+    squares = [
+        (side * side + 2 * _weight_of_higher_values(side, side), whole)
+        for side, whole in ((first, one), (second, other))
+    ]
     with np.errstate(invalid="ignore", divide="ignore"):
         moves: Floats = moved / root - both / root * sum(square / whole for square, whole in squares) / 2
     return moves
 
 
-def _weight_above(values: Floats, weights: Floats) -> Floats:
+def _weight_of_higher_values(values: Floats, weights: Floats) -> Floats:
     """Return for each item the sum of the `weights` above it, plus half of the weights tied with it; shape [n]."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
@@ -169,7 +172,7 @@ def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:
     """Return the correlation of `first` and `second` [n] with each row of `weights` [replicates, n]; shape
     [replicates].
     """
-    return _correlation(_centre_values(first, weights), _centre_values(second, weights), weights)
+    return _correlation(_centre_by_weighted_mean(first, weights), _centre_by_weighted_mean(second, weights), weights)
 
 
 def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats:
@@ -177,10 +180,10 @@ def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats
 
     The shape is [replicates]. A bootstrap replicate equals scipy's result on its sample, including ties.
     """
-    return _correlation(_centre_ranks(first, weights), _centre_ranks(second, weights), weights)
+    return _correlation(_centre_weighted_ranks(first, weights), _centre_weighted_ranks(second, weights), weights)
 
 
-def _centre_values(values: Floats, weights: Weights) -> Floats:
+def _centre_by_weighted_mean(values: Floats, weights: Weights) -> Floats:
     about = values - values.mean()  # avoids rounding in sums
     total = weights.sum(axis=1, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -188,7 +191,7 @@ def _centre_values(values: Floats, weights: Weights) -> Floats:
     return centred
 
 
-def _centre_ranks(values: Floats, weights: Weights) -> Floats:
+def _centre_weighted_ranks(values: Floats, weights: Weights) -> Floats:
     """Return the mean rank of each item minus the mean of all ranks; shape [replicates, n]."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]

@@ -31,7 +31,7 @@ from encheck.types import Estimate
 Floats = NDArray[np.float64]
 
 
-def _both_sides_won(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+def _product_of_side_wins(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     """Return the product of the two sides' results of each group, shape [groups]."""
     worths = wins(table, scale, epsilon=epsilon)
     result: Floats = (
@@ -46,7 +46,7 @@ def directions_mean(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     return _share_of_groups("directions_mean", scores, margin_wins(scores.margins, epsilon).mean(axis=1), epsilon)
 
 
-@metric(values=_both_sides_won, kind="rate", chance=0.25, label="share won in both directions", unit="chain")
+@metric(values=_product_of_side_wins, kind="rate", chance=0.25, label="share won in both directions", unit="chain")
 def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     """Return the share of groups in which the model wins both sides; a tie counts as half a side.
 

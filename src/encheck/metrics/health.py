@@ -23,7 +23,7 @@ SMALLEST_CHANGE = 1e-6  # on the scale from 0 (unrelated texts) to 1 (identical 
 CONTRACT = "it holds, or it blocks"
 
 
-def _room_of_pairs(table: CaseScores, scale: Scale) -> Floats:
+def _room_of_each_pair(table: CaseScores, scale: Scale) -> Floats:
     """Return how far each random pair's score is below that of identical text, in units of that score (1 for a cosine).
 
     If the mean of random pairs is further from 0, this mean is the unit, so a logit's room is between 0 and 2. For a
@@ -38,7 +38,7 @@ def _negative_deviations(table: CaseScores, scale: Scale) -> Floats:
     return -np.abs(table.near - scale.reference) / scale.unit
 
 
-def _evenness_of_texts(table: CaseScores, _scale: Scale) -> Floats:
+def _evenness_of_each_text(table: CaseScores, _scale: Scale) -> Floats:
     """Return how close each text's number of answers is to the mean number. The mean over texts is the evenness."""
     return _evenness(table.near)
 
@@ -47,22 +47,22 @@ def _evenness(counts: Floats) -> Floats:
     return 1 - np.abs(counts / max(float(counts.mean()), 1e-9) - 1) / 2
 
 
-def _own_text_is_nearest(table: CaseScores, scale: Scale) -> Floats:
+def _mark_own_text_nearest(table: CaseScores, scale: Scale) -> Floats:
     return (table.margins(scale) > 0).astype(float)
 
 
-def _end_is_seen(table: CaseScores, scale: Scale) -> Floats:
-    return _differs_from_identical(table.near, scale)
+def _mark_end_seen(table: CaseScores, scale: Scale) -> Floats:
+    return _mark_difference_from_identical(table.near, scale)
 
 
-def _differs_from_identical(values: Floats, scale: Scale) -> Floats:
+def _mark_difference_from_identical(values: Floats, scale: Scale) -> Floats:
     """Return 1 if a text and the same text without its end do not score as identical."""
     identity, unit = (scale.identity, scale.unit) if np.isfinite(scale.identity) else (1.0, 1.0)
     with np.errstate(invalid="ignore"):
         return ((identity - values) / unit > SMALLEST_CHANGE).astype(float)
 
 
-@metric(values=_own_text_is_nearest, kind="rate", label="share won")
+@metric(values=_mark_own_text_nearest, kind="rate", label="share won")
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Return the share of queries to which their own text is nearer than every other text.
 
@@ -72,7 +72,7 @@ def recall_at_1(scores: MarginScores) -> Estimate:
     return estimate_share("recall_at_1", scores.resampler, finds)
 
 
-@metric(values=_room_of_pairs, delta=0.1, label="room")
+@metric(values=_room_of_each_pair, delta=0.1, label="room")
 def room(scores: PairScores) -> Estimate:
     """Return the score of identical text minus the mean similarity of random pairs, on the scorer's own scale."""
     return _mean_estimate("room", scores, scores.scale.identity - scores.values)
@@ -92,7 +92,7 @@ def steadiness(scores: PairScores) -> Estimate:
 OF_THE_SPACE = (room, steadiness)  # describe a model's own vector space, which differs between families
 
 
-@metric(values=_evenness_of_texts, delta=0.05, label="evenness")
+@metric(values=_evenness_of_each_text, delta=0.05, label="evenness")
 def evenness(scores: PairScores) -> Estimate:
     """Return 1 minus the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2); 1 without hubs."""
     return _mean_estimate("evenness", scores, _evenness(scores.values))
@@ -109,9 +109,9 @@ def hubness(scores: PairScores) -> Estimate:
     )
 
 
-def _skewness(t: Floats) -> Floats:
+def _skewness(totals: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, square, cube = (t[:, i] / t[:, 0] for i in (1, 2, 3))
+        mean, square, cube = (totals[:, i] / totals[:, 0] for i in (1, 2, 3))
         variance = square - mean**2
         result: Floats = (cube - 3 * mean * square + 2 * mean**3) / np.where(variance > 1e-12, variance, np.nan) ** 1.5
     return result
@@ -133,10 +133,10 @@ def contract_kept(scores: RepeatedScores) -> Estimate:
     )
 
 
-@metric(values=_end_is_seen, kind="rate", label="share seen", reported=CONTRACT, surface=())
+@metric(values=_mark_end_seen, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
     """Return the share of texts whose score changes when their last words are cut."""
-    seen = _differs_from_identical(scores.values, scores.scale)
+    seen = _mark_difference_from_identical(scores.values, scores.scale)
     unseen = int((seen == 0).sum())
     return _contract_share(
         "ends_seen", scores, seen, f"{unseen} of {len(seen)} texts score the same without their last words"

@@ -90,13 +90,13 @@ def with_surface_figures(
     """
 
     @wraps(function)
-    def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
+    def estimate_with_surface(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
         estimate = function(scores, *args, **kwargs)
         names = scores.surface if surface is None else [name for name in surface if name in scores.surface]
         beside = {name: function(scores.surface[name], *args, **kwargs) for name in names}
         return replace(estimate, metric=estimate.metric + scores.suffix, surface=beside)
 
-    return both
+    return estimate_with_surface
 
 
 def on_calibrated_scale(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
@@ -117,12 +117,12 @@ def metric(
     The estimate includes the estimates of the surface scorers in `surface`, by default of all.
     """
 
-    def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
+    def make_metric(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
         result = Metric(function.__name__, with_surface_figures(function, surface=surface), **declared)
         object.__setattr__(result, "__doc__", function.__doc__)
         return result
 
-    return made
+    return make_metric
 
 
 def estimate_from_replicates(

@@ -65,7 +65,7 @@ class PredictedPairs:
         once = np.array([[column.sum() for column in _prediction_columns(self)]])
         return once, self.resampler.replicate_totals_of_columns(_prediction_columns(self))
 
-    def in_cells(self, *cells: int) -> NDArray[np.bool_]:
+    def mask_of_cells(self, *cells: int) -> NDArray[np.bool_]:
         """Return a mask of the pairs in these cells, shape [n]."""
         return np.isin(self.difficulty.cells, cells)
 
@@ -112,8 +112,8 @@ def predict_test_part(scores: PairScores, *, scope: Scope = "split") -> Predicte
 
 def _predict_pairs(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> PredictedPairs:
     chosen = predict_labels(scores, measured)
-    params: dict[str, float | str] = {"median_scope": str(part.scope), **chosen.params}
-    params |= {"predicted_positive": float(chosen.predicted.mean())} if chosen.is_complete else {}
+    params: dict[str, float | str] = {"median_scope": str(part.scope), **chosen.estimate_params}
+    params |= {"predicted_positive": float(chosen.predicted.mean())} if chosen.predicts_every_pair else {}
     return PredictedPairs(scores.select(measured), part, chosen.predicted, params)
 
 
@@ -127,7 +127,7 @@ def auc_n(cases: PredictedPairs) -> Estimate:
     wins, pairs = zip(*(_nonobvious_wins(cases, splits == name) for name in sorted(set(splits))), strict=True)
     shortest = min(len(w) for w in wins if len(w) > 1)
     sums = (np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs))
-    found, sides = safe_ratio(*sums), [cases.in_cells(cell) for cell in (PN, NN)]
+    found, sides = safe_ratio(*sums), [cases.mask_of_cells(cell) for cell in (PN, NN)]
     clusters = min(cases.resampler.clusters_among(side) for side in sides)  # the rarer label's, as in of_two_labels
     estimate = estimate_from_replicates("auc_n", cases.scores, float(found[0]), found[1:], among=sides[0] | sides[1])
     return replace(
@@ -213,7 +213,9 @@ def threshold_figure(cases: PredictedPairs, *, name: str) -> Estimate:
     """
     cells, rule = RULES[name]
     once, replicates = (_rate_by_rule(rule, table, cells) for table in cases.cell_sums)
-    estimate = estimate_from_replicates(name, cases.scores, float(once[0]), replicates, among=cases.in_cells(*cells))
+    estimate = estimate_from_replicates(
+        name, cases.scores, float(once[0]), replicates, among=cases.mask_of_cells(*cells)
+    )
     if len(cells) == 1:
         estimate = widen_near_0_and_1(estimate)
     return replace(estimate, params=cases.params)

@@ -192,12 +192,12 @@ def cohens_d(scores: PairScores) -> Estimate:
     )
 
 
-def _cohens_d(t: Floats) -> Floats:
+def _cohens_d(totals: Floats) -> Floats:
     """Return Cohen's d from the columns n1, sum1, squares1, n0, sum0, squares0."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean1, mean0 = t[:, 1] / t[:, 0], t[:, 4] / t[:, 3]
-        squares = t[:, 2] - t[:, 0] * mean1**2 + t[:, 5] - t[:, 3] * mean0**2
-        pooled = np.sqrt(np.maximum(squares, 0) / (t[:, 0] + t[:, 3] - 2))
+        mean1, mean0 = totals[:, 1] / totals[:, 0], totals[:, 4] / totals[:, 3]
+        squares = totals[:, 2] - totals[:, 0] * mean1**2 + totals[:, 5] - totals[:, 3] * mean0**2
+        pooled = np.sqrt(np.maximum(squares, 0) / (totals[:, 0] + totals[:, 3] - 2))
         result: Floats = np.where(pooled > 1e-9, (mean1 - mean0) / pooled, np.nan)
     return result
 

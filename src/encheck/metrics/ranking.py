@@ -36,10 +36,10 @@ NO_THRESHOLD = "there are no labelled pairs of a validation part to choose a thr
 BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 
-def first_is_top(values: Floats, *, ties: Ties = "expected") -> Floats:
+def mark_first_on_top(values: Floats, *, ties: Ties = "expected") -> Floats:
     """Return 1 if the first value of a row is the largest, otherwise 0; shape [n]. A tie counts as 1/#tied, 0 or 1.
 
-    >>> first_is_top(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
+    >>> mark_first_on_top(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
     [0.5, 1.0]
     """
     best = values[:, :1] >= np.nanmax(values, axis=1, keepdims=True)
@@ -73,13 +73,13 @@ def spearman_by_row(values: Floats) -> Floats:
     return result
 
 
-def falls_throughout(values: Floats) -> Floats:
+def mark_falling_rows(values: Floats) -> Floats:
     """Return 1 where every value of a row is larger than the next, 0 where one is smaller; shape [n].
 
     Equal values count as in order with the probability of chance: 1/2 for two of them, 1/k! for k.
 
     >>> chains = np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.9, 0.7, 0.7], [0.7, 0.7, 0.7]])
-    >>> falls_throughout(chains).round(4).tolist()
+    >>> mark_falling_rows(chains).round(4).tolist()
     [1.0, 0.0, 0.5, 0.1667]
     """
     steps = np.diff(values, axis=1)
@@ -90,7 +90,7 @@ def falls_throughout(values: Floats) -> Floats:
     return result
 
 
-def rises_at_step(values: Floats, step: int) -> Floats:
+def mark_rise_at_step(values: Floats, step: int) -> Floats:
     """Return 1 if the value after `step` is larger than the value before it, 1/2 if equal, otherwise 0; NaN if one is
     NaN.
     """
@@ -98,7 +98,7 @@ def rises_at_step(values: Floats, step: int) -> Floats:
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 
 
-def _paraphrase_on_top(table: CaseScores, scale: Scale) -> Floats:
+def _mark_paraphrase_on_top(table: CaseScores, scale: Scale) -> Floats:
     """Return 1 for each chain whose paraphrase is on top, a share of 1 for a tie, otherwise 0."""
     margins = table.margins(scale)
     return np.array(
@@ -106,14 +106,14 @@ def _paraphrase_on_top(table: CaseScores, scale: Scale) -> Floats:
     )
 
 
-@metric(values=_paraphrase_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
+@metric(values=_mark_paraphrase_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
 def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
     """Return the share of measured chains with the paraphrase on top (Table 5, RPrec). Chance is 1/4.
 
-    `first_is_top` describes how ties count.
+    `mark_first_on_top` describes how ties count.
     """
     name, part = "r_precision" if ties == "expected" else f"r_precision_{ties}", select_test_chains(scores)
-    return _share_of_chains(name, part, first_is_top(part.values, ties=ties))
+    return _share_of_chains(name, part, mark_first_on_top(part.values, ties=ties))
 
 
 @with_surface_figures
@@ -139,14 +139,14 @@ def _mean_spearman(name: str, scores: ChainScores, values: Floats) -> Estimate:
 
 @with_surface_figures
 def order_rate(scores: ChainScores) -> Estimate:
-    """Return the share of chains whose scores all fall. `falls_throughout` describes how ties count."""
-    return _share_of_chains("order_rate", scores, falls_throughout(scores.values))
+    """Return the share of chains whose scores all fall. `mark_falling_rows` describes how ties count."""
+    return _share_of_chains("order_rate", scores, mark_falling_rows(scores.values))
 
 
 @with_surface_figures
 def order_rate_members(scores: ChainScores) -> Estimate:
     """Return the share of chains whose members' scores all fall."""
-    return _share_of_chains("order_rate_members", scores, falls_throughout(scores.values[:, 1:]))
+    return _share_of_chains("order_rate_members", scores, mark_falling_rows(scores.values[:, 1:]))
 
 
 @with_surface_figures
@@ -155,7 +155,7 @@ def violation_rate(scores: ChainScores, *, step: int) -> Estimate:
 
     Step 1 is the step from the paraphrase to the first member.
     """
-    return _share_of_chains(f"violation_rate_{step}", scores, rises_at_step(scores.values, step))
+    return _share_of_chains(f"violation_rate_{step}", scores, mark_rise_at_step(scores.values, step))
 
 
 @with_surface_figures
@@ -183,7 +183,7 @@ def mean_word_overlap(scores: ChainScores) -> Estimate:
     return _mean_over_chains("overlap", scores, np.array([item.overlap for item in scores.items]))
 
 
-def mean_unusual_tags(scores: ChainScores, *, step: int) -> Estimate:
+def mean_unusual_tag_share(scores: ChainScores, *, step: int) -> Estimate:
     """Return the mean share of unusual tag pairs after this many swaps.
 
     A model can detect less fluent texts without understanding them.
@@ -194,14 +194,14 @@ def mean_unusual_tags(scores: ChainScores, *, step: int) -> Estimate:
 def mean_surprisal(scores: ChainScores, *, step: int) -> Estimate:
     """Return the mean bits per token after this many swaps under the model of `--continuation-model`.
 
-    The reason is that of `mean_unusual_tags`.
+    The reason is that of `mean_unusual_tag_share`.
     """
     return _mean_over_chains(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
 
 
 def mean_length(scores: ChainScores, *, column: int) -> Estimate:
     """Return the mean number of words of the first text in this column's pairs, over the chains that have one."""
-    firsts = [[first for first, _ in item.pairs[column : column + 1]] for item in scores.items]
+    firsts = [[first for first, _ in item.pairs_to_score[column : column + 1]] for item in scores.items]
     counts = [sum(map(is_word, some[0].split())) if some else np.nan for some in firsts]
     return _mean_over_chains(f"words_{column}", scores, np.array(counts, float))
 
@@ -305,7 +305,7 @@ def fluency_figures(scores: ChainScores) -> Iterator[Estimate]:
     """
     part = select_test_chains(scores)
     steps = range(part.values.shape[1])
-    yield from (mean_unusual_tags(part, step=step) for step in steps)
+    yield from (mean_unusual_tag_share(part, step=step) for step in steps)
     if all(item.surprisal for item in part.items):
         yield from (mean_surprisal(part, step=step) for step in steps)
     yield mean_rejected_swaps(part)

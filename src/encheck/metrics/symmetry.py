@@ -32,7 +32,7 @@ class DecisionThresholds:
     folds: int = 0
 
     @property
-    def params(self) -> dict[str, float | str]:
+    def estimate_params(self) -> dict[str, float | str]:
         """The params of the estimate: the mean cut, the number of folds (0: one cut for all), and the cuts' source."""
         there = self.cuts[~np.isnan(self.cuts)]
         cut = {"threshold": float(there.mean())} if len(there) else {}

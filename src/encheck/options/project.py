@@ -58,7 +58,7 @@ def project_table(path: Path) -> Project:
     """
     if not path.exists():
         return Project()
-    text = read_config_text(path, most=MOST_BYTES)
+    text = read_config_text(path, max_bytes=MOST_BYTES)
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
             raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options
-from encheck.engine.measure import Judgement
+from encheck.engine.judgement import Judgement
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.plugin import collection, outcomes, selection
 from encheck.plugin.process import PROCESS, Controller, XdistWorker, as_pytest_usage_error, open_encoder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck.engine.measure import CheckFailedError, Judgement, KnownFailureError, message_never_judged
+from encheck.engine.judgement import CheckFailedError, Judgement, KnownFailureError, message_never_judged
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.plugin.collection import case_of
 from encheck.system.terminal import LINES, escape_controls, make_visible
@@ -87,7 +87,7 @@ def attach_measurements(report: Any, item: pytest.Item, call: pytest.CallInfo[No
     report.encheck = found.serialise()
     report.encheck_verdict = next((row.verdict for row in found.rows if row.verdict), "")
     model = judgement.case.model
-    report.encheck_failed_model = model if report.failed and evaluation.bench.subjects[model].error else ""
+    report.encheck_failed_model = model if report.failed and evaluation.session.subjects[model].error else ""
     if item.config.getoption("htmlpath", None) is not None:
         from encheck.reporting.html.fragment import check_fragment
 

@@ -21,11 +21,11 @@ from encheck.system.memory import without_collection
 from encheck.system.terminal import LINES, make_visible
 
 if TYPE_CHECKING:
+    from encheck.engine.case_outcome import ProcessDescription
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.measured import ProcessDescription
     from encheck.run_file import RunFile
+    from encheck.running.model_under_test import ModelUnderTest
     from encheck.running.service import EncoderService
-    from encheck.running.subject import Subject
 
 WARM = "The harbour lay quiet."  # encoded before the first test, so that no test waits for the weights
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # types that xdist can send
@@ -135,9 +135,9 @@ class Controller:
 
     def refuse_models(self, evaluation: Evaluation) -> None:
         """Refuse models that cannot be a baseline, before encoding."""
-        self._refuse_models(evaluation.bench.subjects)
+        self._refuse_models(evaluation.session.subjects)
 
-    def _refuse_models(self, subjects: Mapping[str, Subject]) -> None:
+    def _refuse_models(self, subjects: Mapping[str, ModelUnderTest]) -> None:
         if self.config.option.encheck_save_baseline:
             from encheck.engine.conclusion import refuse_models
 
@@ -166,7 +166,7 @@ class Controller:
         """Receive a worker's models, data and times, and the reason if the worker refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
-            from encheck.engine.measured import ProcessDescription
+            from encheck.engine.case_outcome import ProcessDescription
 
             self.recorder.described.append(ProcessDescription.deserialise(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")
@@ -310,7 +310,7 @@ def open_encoder(config: pytest.Config, process: Process, name: str) -> EncoderS
 
 
 def refuse_unknown_checks(
-    config: pytest.Config, settings: Settings, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
+    config: pytest.Config, settings: Settings, subjects: Mapping[str, ModelUnderTest], offered: Mapping[str, set[str]]
 ) -> None:
     """Raise ConfigError if a threshold or known failure of the project or of a model names a check that does not exist.
 

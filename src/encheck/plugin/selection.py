@@ -122,8 +122,8 @@ def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.
         config.stash[EVALUATION] = evaluation
         process.refuse_models(evaluation)
         levels = {check: set(map(str, claim.levels)) for check, claim in claims.items()}
-        refuse_unknown_checks(config, settings, evaluation.bench.subjects, levels)
-        for dataset in evaluation.bench.data.values():
+        refuse_unknown_checks(config, settings, evaluation.session.subjects, levels)
+        for dataset in evaluation.session.data.values():
             refuse_unread_variants(dataset, list(claims.values()), lambda: (claim for _, claim in shipped_checks()))
 
 

@@ -228,7 +228,11 @@ def _article_facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]
 def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     """Yield the counts of contrasts or triplets, in total and by property, and a few samples."""
     found = [one for some in (dataset.contrasts, *dataset.properties.values()) for one in some]
-    scored = {pair for one in found for pair in (one.query_document_pairs if isinstance(one, Contrast) else one.pairs)}
+    scored = {
+        pair
+        for one in found
+        for pair in (one.query_document_pairs if isinstance(one, Contrast) else one.pairs_to_score)
+    }
     kind, first, second = (
         ("contrasts", "queries", "documents")
         if isinstance(found[0], Contrast)

@@ -105,7 +105,7 @@ def _certain_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iter
     for rows, its in _printed_cases(results):
         model, on = names(rows[0].model, rows[0].data)
         noun = _item_noun(rows[0], frames)
-        yield from _chance_findings(rows, its, model, on, noun)
+        yield from _findings_below_chance(rows, its, model, on, noun)
         yield from _strength_findings(rows, its, model, on, noun)
         if rows[0].model not in paired:
             yield from _surface_findings(rows, its, model, on, noun)
@@ -141,7 +141,7 @@ def _printed_cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration
             yield rows, replace(its, chance=chance_of(head, its))
 
 
-def _chance_findings(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
+def _findings_below_chance(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[Finding]:
     """Yield the properties of which the model "cannot tell" the difference.
 
     At every level, the whole interval is below chance or barely above it. The printed figure is that of the first

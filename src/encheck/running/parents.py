@@ -14,8 +14,8 @@ from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, NothingToMeasure
 from encheck.options import Settings
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scorer import Scorer
-from encheck.running.subject import Subject
 from encheck.scoring.item import Items
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import Scores
@@ -56,7 +56,7 @@ class ParentModel:
         )
 
 
-def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> ParentModel | None:
+def find_parent(subject: ModelUnderTest, settings: Settings, store: Store, scorer: Scorer) -> ParentModel | None:
     """Return the parent of a model that consists of files, or None if it is missing or cannot be read."""
     folder = getattr(subject.model, "source", None)
     if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
@@ -67,7 +67,7 @@ def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scor
     label, config, file = found
     try:
         model = load_model(config, device=Device(settings.device, settings.dtype), file_hash=store.cached_file_hash)
-        parent = Subject(label, config, model)
+        parent = ModelUnderTest(label, config, model)
         weights = hash_weights(model, store.cached_file_hash)
         is_there = parent.kind == "vector" and _load_vectors_from_store(parent, subject, store)
     except EncheckError:
@@ -75,7 +75,7 @@ def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scor
     return ParentModel(label, file, weights, scorer.for_models({label: parent}) if is_there else None)
 
 
-def _load_vectors_from_store(parent: Subject, child: Subject, store: Store) -> bool:
+def _load_vectors_from_store(parent: ModelUnderTest, child: ModelUnderTest, store: Store) -> bool:
     """Give `parent` its vectors from the store. Return whether the store has them for all the child's texts."""
     texts = list(child.rows)
     keys = list(map(text_key, texts))

@@ -15,7 +15,7 @@ from encheck.datasets.load import is_unlabelled_spec
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
 from encheck.datasets.reader import find_parquet_files
-from encheck.encoders.load import config_for, detect_hub_adapter, foreign_class_name, load_model
+from encheck.encoders.load import detect_hub_adapter, find_or_make_model_config, foreign_class_name, load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import apply_model_args, known_models
 from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
@@ -30,7 +30,7 @@ from encheck.language.pipeline.pipeline import Pipeline
 from encheck.options import Settings, arguments_for, parse_generator_mode
 from encheck.options.settings import CAREFUL, parse_index_sizes
 from encheck.running.labels import data_labels, model_labels
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.scoring.vector_search import IndexSize, refuse_missing_faiss, refuse_unsupported_similarity
 from encheck.store import DEFAULT_LIMIT, Store, default_store_path
 from encheck.system import entry_points
@@ -106,7 +106,9 @@ IN_MEMORY = "in memory"  # the adapter of a model that is not a file
 log = logging.getLogger("encheck")
 
 
-def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model] | None = None) -> dict[str, Subject]:
+def resolve_models(
+    settings: Settings, store: Store, loaded: Mapping[str, Model] | None = None
+) -> dict[str, ModelUnderTest]:
     """Return the models of a run, checked and named. Raise UsageError if a model cannot be used.
 
     `loaded` has the models in memory, by their names in the settings.
@@ -120,7 +122,7 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
             configs[label] = ModelConfig(label, adapter=IN_MEMORY)
             continue
         given = arguments_for(label, settings.model_args)
-        config = config_for(spec, known, adapter=given.get("adapter"))
+        config = find_or_make_model_config(spec, known, adapter=given.get("adapter"))
         if spec not in known and "adapter" not in given:
             config = detect_hub_adapter(config)
         if spec not in known and config.description:  # what a path was taken for
@@ -137,7 +139,7 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
     for model in models.values():
         if isinstance(model, ParsingEncoder):
             model.keep_parses_in(store)
-    subjects = {k: Subject(k, configs[k], model, foreign_class_name(model)) for k, model in models.items()}
+    subjects = {k: ModelUnderTest(k, configs[k], model, foreign_class_name(model)) for k, model in models.items()}
     for subject in subjects.values():
         subject.model.fingerprint()
     return subjects
@@ -179,7 +181,7 @@ def resolve_data(
     }  # fmt: skip
 
 
-def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterable[Dataset]) -> IndexSize | None:
+def resolve_index(settings: Settings, subjects: Iterable[ModelUnderTest], data: Iterable[Dataset]) -> IndexSize | None:
     """Return the index for the search of documents, or None for exact search.
 
     Raise UsageError if Faiss is missing, or if the data have documents and Faiss lacks a model's similarity.

@@ -16,11 +16,10 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.metrics.search import DELTA, index_recall_figures
-from encheck.running.subject import Pair, Subject
+from encheck.running.model_under_test import ModelUnderTest, Pair
 from encheck.scoring.classified import Classified, ClassifiedScores, classifier_inputs, score_surface_classifiers
 from encheck.scoring.documents import STORED_ANSWERS, Documents, SearchingQuery
 from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind
-from encheck.scoring.measure import LexicalIndex, SurfaceScorer, TextScorer, vector_similarity_grid
 from encheck.scoring.pairs import NO_RANDOM_PAIRS, REPEATED, SentencePair, TuningScores
 from encheck.scoring.ranked import DEPTH, rerank
 from encheck.scoring.scores import (
@@ -30,6 +29,7 @@ from encheck.scoring.scores import (
     Scale,
     Scores,
 )
+from encheck.scoring.text_scorers import LexicalIndex, SurfaceScorer, TextScorer, vector_similarity_grid
 from encheck.scoring.vector_search import (
     SAMPLE,
     IndexRecall,
@@ -59,9 +59,9 @@ class DocumentIndexes:
 
     def __init__(self, size: IndexSize, seed: int) -> None:
         self.size, self.seed = size, seed
-        self._last: tuple[Subject, Documents, InvertedLists] | None = None
+        self._last: tuple[ModelUnderTest, Documents, InvertedLists] | None = None
 
-    def index_over(self, subject: Subject, documents: Documents) -> InvertedLists:
+    def index_over(self, subject: ModelUnderTest, documents: Documents) -> InvertedLists:
         """Return the index over these documents, as the model encodes them."""
         if self._last is None or self._last[0] is not subject or self._last[1] is not documents:
             assert isinstance(subject.model, Encoder)
@@ -77,7 +77,9 @@ def answers_needed(queries: Sequence[SearchingQuery]) -> int:
     return max(STORED_ANSWERS, 1 + max(len(q.right) for q in queries))
 
 
-def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
+def add_index_recall(
+    scores: S, items: Sequence[Item], subject: ModelUnderTest, lists: InvertedLists, *, data: str
+) -> S:
     """Return the scores with the answers that the index missed on a sample of their queries, and log them."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
     asked = [queries[place] for place in sample_queries(queries)]
@@ -97,7 +99,7 @@ def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: 
     return found
 
 
-def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
+def index_recall_note(stage: IndexRecall, estimate: Estimate) -> str:
     """Return a note on what the index found, what that means for the figures, and what to do if it is too little."""
     size = stage.size
     lost = "What it missed is no answer."
@@ -109,13 +111,13 @@ def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
         else:
             lost += ", which count as not found. So figures are lower bounds." if stage.lost else "."
     line = (
-        f"{size.probes:,} of {size.lists:,} lists of {stage.documents:,} documents. It found {found.value:.2%} "
-        f"[{found.low:.2%}, {found.high:.2%}] of the 10 nearest documents of {found.n} queries that were also searched "
-        f"exactly. {lost}"
+        f"{size.probes:,} of {size.lists:,} lists of {stage.documents:,} documents. It found {estimate.value:.2%} "
+        f"[{estimate.low:.2%}, {estimate.high:.2%}] of the 10 nearest documents of {estimate.n} queries that were also "
+        f"searched exactly. {lost}"
     )
-    if found.low >= ENOUGH:
+    if estimate.low >= ENOUGH:
         return line
-    if found.n < SAMPLE and found.value >= ENOUGH:
+    if estimate.n < SAMPLE and estimate.value >= ENOUGH:
         return f"{line} So few queries cannot show {ENOUGH:.0%}. Remedy: --search-index=exact, which is quick for them"
     return f"{line} This does not show {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
 
@@ -138,7 +140,7 @@ class Scorer:
 
     def __init__(
         self,
-        subjects: Mapping[str, Subject],
+        subjects: Mapping[str, ModelUnderTest],
         data: Mapping[str, Dataset],
         *,
         seed: int,
@@ -193,7 +195,7 @@ class Scorer:
         scores: type[Scores] = items.included[0].kind.scores()
         return scores.score_items(items.included, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
 
-    def for_models(self, subjects: Mapping[str, Subject]) -> Scorer:
+    def for_models(self, subjects: Mapping[str, ModelUnderTest]) -> Scorer:
         """Return a scorer for other models, with the same draws and random pairs."""
         other = Scorer(subjects, self.data, seed=self.seed, calibrates=self.calibrates)
         other._first_stages = self._first_stages
@@ -328,7 +330,7 @@ class Scorer:
             dataset = self.data[data]
             texts = [(p.first, p.second) for p in dataset.pairs] + [(g.source, g.paraphrase) for g in dataset.groups]
             own: Iterable[Item] = (one for some in (dataset.contrasts, *dataset.properties.values()) for one in some)
-            written = [tuple(dict.fromkeys(chain(*one.pairs, *one.queries_and_documents))) for one in own]
+            written = [tuple(dict.fromkeys(chain(*one.pairs_to_score, *one.queries_and_documents))) for one in own]
             self._frequencies[data] = Frequencies.of(text for some in [*texts, *written] for text in some)
         return self._frequencies[data]
 
@@ -358,7 +360,7 @@ def _as_searching_queries(items: Sequence[Item]) -> Sequence[SearchingQuery]:
     return cast(Sequence[SearchingQuery], items)
 
 
-def _require_vectors(subject: Subject, why: str) -> None:
+def _require_vectors(subject: ModelUnderTest, why: str) -> None:
     """Raise NothingToMeasure for a model that scores pairs."""
     if not isinstance(subject.model, Encoder):
         raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: {why}")
@@ -397,7 +399,7 @@ def _add_tuning_scores(scores: Scores, items: Items, scorer: TextScorer) -> Scor
 class _ModelScorer:
     """A model of the run, in the form that scores call."""
 
-    subject: Subject
+    subject: ModelUnderTest
 
     @property
     def head_threshold(self) -> float | None:
@@ -473,7 +475,7 @@ class _PairScorer(_ModelScorer):
 
 
 def _scorer_of(
-    subject: Subject, index: LexicalIndex | None = None, lists: InvertedLists | None = None
+    subject: ModelUnderTest, index: LexicalIndex | None = None, lists: InvertedLists | None = None
 ) -> _EncoderScorer | _PairScorer:
     """Return a model under test, in the form that scores call."""
     model = subject.model
@@ -491,7 +493,7 @@ def _same_vectors(first: NDArray[np.float32], second: NDArray[np.float32]) -> ND
     return equal_up_to_rounding(first, second) * (moved <= apart / 2 if apart else np.ones(len(first)))
 
 
-def _classifier_features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:
+def _classifier_features(subject: ModelUnderTest, texts: Sequence[Classified]) -> NDArray[np.float32]:
     """Return the features of these texts for a classifier; shape [n, d], for pairs [n, 2d]."""
     first = subject.vectors[[subject.rows[one.first] for one in texts]]
     second = subject.vectors[[subject.rows[one.second] for one in texts]] if texts[0].second else None
@@ -514,7 +516,7 @@ def comparison_function(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors
     return model.similarity, SIMILARITIES[model.similarity]
 
 
-def pair_similarity_function(subject: Subject) -> Similarity:
+def pair_similarity_function(subject: ModelUnderTest) -> Similarity:
     """Return the function that scores encoded pairs."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])

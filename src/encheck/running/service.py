@@ -46,19 +46,19 @@ from encheck.gating.reindex import (
     make_long_text,
 )
 from encheck.options import Settings
-from encheck.running.resources import open_store, resolve_models
-from encheck.running.scorer import Similarity, pair_similarity_function
-from encheck.running.subject import (
+from encheck.running.model_under_test import (
     Encoded,
+    ModelUnderTest,
     Pair,
     Role,
     RoleVectorsOfRun,
-    Subject,
     Texts,
     log_prompts,
     prompt_of,
     store_key_function,
 )
+from encheck.running.resources import open_store, resolve_models
+from encheck.running.scorer import Similarity, pair_similarity_function
 from encheck.store import Kind, Store, text_key
 from encheck.system.files import Scratch
 from encheck.system.lock import Locks, WorkClock, no_locks
@@ -96,7 +96,9 @@ PROBES = "probes"
 RoleTexts = dict[str, list[str]]  # by `ROLES`
 
 
-def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
+def choose_comparison_texts(
+    subject: ModelUnderTest, others: Sequence[VectorSample], documents: Sequence[str]
+) -> RoleTexts:
     """Return the texts to encode in each role; empty for a model that scores pairs.
 
     First come the fixed texts, short and long, then further texts of the run that the `others` have. A role that
@@ -111,7 +113,7 @@ def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], do
     if isinstance(model, PartialEncoder):
         stored: RoleTexts = {}
         for role, texts in run.items():
-            lacking = set(model.lacks(texts, role=role or None))
+            lacking = set(model.texts_without_vector(texts, role=role or None))
             there = sorted((text for text in texts if text not in lacking), key=content_hash)
             longest = sorted(there, key=lambda text: -len(text.split()))[:LONGEST_STORED]
             if some := list(dict.fromkeys([*there[: len(FIXED_TEXTS)], *longest])):
@@ -143,7 +145,7 @@ def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> b
     return any(one.name == "role" or one.kind is one.VAR_KEYWORD for one in takes)
 
 
-def stable_fingerprint(subject: Subject) -> str:
+def stable_fingerprint(subject: ModelUnderTest) -> str:
     """Return a hash of everything that makes the vectors; "" for a model at an address, which others can change."""
     return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
@@ -154,7 +156,7 @@ def count_lengths(model: object, texts: Sequence[str], *, role: str = "document"
     return [TextLength(len(text.split()), count) for text, count in zip(texts, tokens, strict=True)]
 
 
-def user_texts_of_run(subject: Subject, data: Iterable[Dataset]) -> list[str]:
+def user_texts_of_run(subject: ModelUnderTest, data: Iterable[Dataset]) -> list[str]:
     """Return the user's texts that are in memory, without the probes.
 
     If the run searches documents, return only these.
@@ -183,7 +185,7 @@ class EncoderService:
     """
 
     def __init__(
-        self, subject: Subject, store: Store, *, progress: Progress | None = None, clock: WorkClock | None = None
+        self, subject: ModelUnderTest, store: Store, *, progress: Progress | None = None, clock: WorkClock | None = None
     ) -> None:
         self.subject, self.store = subject, store
         self._progress, self._clock, self._fits = progress or Progress(quiet=True), clock or WorkClock(), True
@@ -302,7 +304,7 @@ class EncoderService:
             with allow_mixed_lengths():
                 if isinstance(model, Encoder):
                     # in halves, so that a function that pads pads the shorter half less
-                    batches = list(checked_batches(model, sorted_texts, role=role, size=(len(texts) + 1) // 2))
+                    batches = list(checked_batches(model, sorted_texts, role=role, batch_size=(len(texts) + 1) // 2))
                     arrays = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
                     for positions, some in batches:
                         arrays[order[positions]] = some

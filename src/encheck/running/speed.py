@@ -11,7 +11,7 @@ import numpy as np
 
 from encheck.encoders.protocol import Encoder
 from encheck.encoders.settings import count_tokens_in_folder
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.types import content_hash
 
 DOCUMENTS, QUERIES, WARM_UP = 256, 50, 8
@@ -32,7 +32,7 @@ class Speed:
     queries: int
 
 
-def measure_speed(subject: Subject, documents: Sequence[str], queries: Sequence[str]) -> Speed | None:
+def measure_speed(subject: ModelUnderTest, documents: Sequence[str], queries: Sequence[str]) -> Speed | None:
     """Return the speed on at most 256 documents and 50 queries, chosen by their hash, or None for a file of vectors.
 
     Other work on the machine makes it slower.
@@ -54,8 +54,8 @@ def measure_speed(subject: Subject, documents: Sequence[str], queries: Sequence[
     return Speed(len(some) / max(spent, 1e-9), p50, p95, len(some), len(few))
 
 
-def _sample_texts(texts: Sequence[str], most: int) -> list[str]:
-    return sorted(dict.fromkeys(texts), key=content_hash)[:most]
+def _sample_texts(texts: Sequence[str], max_texts: int) -> list[str]:
+    return sorted(dict.fromkeys(texts), key=content_hash)[:max_texts]
 
 
 def bytes_per_million_vectors(dimension: int) -> int:
@@ -67,7 +67,7 @@ def bytes_per_million_vectors(dimension: int) -> int:
     return 1_000_000 * BYTES_A_NUMBER * dimension
 
 
-def mean_tokens_per_text(subject: Subject, texts: Sequence[str]) -> float | None:
+def mean_tokens_per_text(subject: ModelUnderTest, texts: Sequence[str]) -> float | None:
     """Return the mean number of tokens of at most 256 of the texts, or None if the model's files have no tokenizer."""
     source = getattr(subject.model, "source", None)
     if not isinstance(source, Path):

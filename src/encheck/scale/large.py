@@ -23,7 +23,7 @@ from encheck.datasets.pairs import LICENCE
 from encheck.datasets.reader import BadRows, PairRow
 from encheck.encoders.model_config import Device
 from encheck.errors import DataError, UsageError
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.scale import storage
 from encheck.scale.pairs import PairColumns, Positions, ShardScorer, ShardScores
 from encheck.scale.shards import (
@@ -69,7 +69,7 @@ class FinishedShards:
         ends = np.cumsum(self.sizes)
         found = np.empty(int(ends[-1]), dtype)
         for one, end, size in zip(self.done, ends.tolist(), self.sizes.tolist(), strict=True):
-            found[end - size : end] = self.files.columns(one.shard, [name])[name]
+            found[end - size : end] = self.files.read_columns(one.shard, [name])[name]
         return found
 
     def rows(self, positions: Positions) -> Iterator[tuple[Positions, list[PairRow]]]:
@@ -81,7 +81,7 @@ class FinishedShards:
             one = self.done[number]
             places = positions[at] - (ends[number] - self.sizes[number])
             if one.counts["rows"] < one.shard.rows:
-                places = self.files.columns(one.shard, ["row"])["row"][places].astype(np.int64)
+                places = self.files.read_columns(one.shard, ["row"])["row"][places].astype(np.int64)
             yield at, shard_rows_at(one.shard, places)
 
     def read(self, positions: Positions) -> list[PairRow]:
@@ -214,14 +214,14 @@ def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
     return rows[order][before > 0][in_order], before[before > 0][in_order]
 
 
-def _positions_of(values: Hashes, some: Hashes) -> Positions:
-    """Return the positions of the rows whose value is in `some`. `some` is sorted."""
-    if not len(some):
+def _positions_of(values: Hashes, wanted_values: Hashes) -> Positions:
+    """Return the positions of the rows whose value is in `wanted_values`. `wanted_values` is sorted."""
+    if not len(wanted_values):
         return np.zeros(0, np.int64)
     found = []
     for part in slice_in_chunks(len(values)):
-        at = np.searchsorted(some, values[part])
-        found.append(part.start + np.flatnonzero(some[np.minimum(at, len(some) - 1)] == values[part]))
+        at = np.searchsorted(wanted_values, values[part])
+        found.append(part.start + np.flatnonzero(wanted_values[np.minimum(at, len(wanted_values) - 1)] == values[part]))
     return np.concatenate(found)
 
 
@@ -309,7 +309,7 @@ class LargeDataLoader:
         return _draw_sample(columns, self.sample or SAMPLE, self.seed)
 
     def score(
-        self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
+        self, subject: ModelUnderTest, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
         """Return a model's scores of all pairs. Raise EncoderError if it fails."""
         found = self._plans[columns.name]
@@ -317,7 +317,7 @@ class LargeDataLoader:
             self.folder, found.fingerprint, subject.config, subject.fingerprint, self.device, self.skip_bad_rows,
             both_orders, subject.model,
         )  # fmt: skip
-        before = sum(work.found(shard) is not None for shard in found.shards)
+        before = sum(work.stored_result(shard) is not None for shard in found.shards)
         title = f"{subject.label} scores {columns.name}"
         done = self._run(work, found.shards, title, locks(subject.model), progress)
         parts = FinishedShards(work.files, done)
@@ -326,7 +326,7 @@ class LargeDataLoader:
                 f"{columns.name}: {parts.sizes.sum():,} pairs were scored, but {len(columns):,} were read: the files "
                 f"changed during the run. Start the run again"
             )
-        has_backward = "backward" in work.files.columns(done[0].shard, ["backward"])
+        has_backward = "backward" in work.files.read_columns(done[0].shard, ["backward"])
         computed = sum(one.counts["computed"] for one in done) if before < len(done) else 0
         backward = parts.column("backward", np.float64) if has_backward else None
         return ShardScores(parts.column("forward", np.float64), backward, computed)
@@ -341,7 +341,7 @@ class LargeDataLoader:
     ) -> list[ShardResult]:
         """Return the results of the shards, in their order. If some shards are not done, one process does them."""
         with ExitStack() as held:
-            for lock in iter(locks) if any(work.found(shard) is None for shard in shards) else ():
+            for lock in iter(locks) if any(work.stored_result(shard) is None for shard in shards) else ():
                 held.enter_context(lock)
             with progress.task(title, sum(shard.rows for shard in shards), unit="pair"):
                 done = []
@@ -377,7 +377,7 @@ def _draw_sample(columns: PairColumns, count: int, seed: int) -> Dataset:
     is_chosen = np.zeros(len(sizes), bool)
     is_chosen[chosen] = True
     positions = np.flatnonzero(is_chosen[columns.clusters])
-    kept = zip(columns.pairs(positions), hash_shared_sentences(columns.rows(positions)), strict=True)
+    kept = zip(columns.make_pairs(positions), hash_shared_sentences(columns.read_rows(positions)), strict=True)
     found = tuple(replace(pair, shares=shares) for pair, shares in kept)
     groups = tuple(
         Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in found if p.label == 1

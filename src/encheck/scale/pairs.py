@@ -20,14 +20,14 @@ from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.builders import refuse_constant_scores, refuse_one_label, refuse_small_class
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrders
 from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PAIR, Difficulty, Scope, ScoredPairs, SentencePair, classify_by_divergence
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import BothOrdersScores, PairScores
 from encheck.scoring.splits import FOLDS
+from encheck.scoring.text_scorers import TextScorer
 from encheck.statistics.bootstrap import ClusterNumbers, Resampler
 from encheck.statistics.clusters import slice_in_chunks
 from encheck.system.lock import Locks
@@ -59,7 +59,7 @@ class ShardScorer(Protocol):
     """Scores the pairs of all shards with a model."""
 
     def __call__(
-        self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
+        self, subject: ModelUnderTest, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
         """Return the scores, read from existing files or computed. Raise EncoderError if the model fails."""
         ...
@@ -104,7 +104,7 @@ class PairColumns(ShardedPairs):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def rows(self, positions: Positions) -> list[PairRow]:
+    def read_rows(self, positions: Positions) -> list[PairRow]:
         """Return the rows at these positions. The latest rows are cached."""
         lacking = [at for at in positions.tolist() if at not in self._rows]
         if len(self._rows) + len(lacking) > ROWS_KEPT:
@@ -113,12 +113,12 @@ class PairColumns(ShardedPairs):
         self._rows.update(zip(lacking, self.read(np.array(lacking, np.int64)) if lacking else (), strict=True))
         return [self._rows[at] for at in positions.tolist()]
 
-    def pairs(self, positions: Positions) -> list[SentencePair]:
+    def make_pairs(self, positions: Positions) -> list[SentencePair]:
         """Return the pairs at these positions, in the form that smaller data sets have."""
-        rows = self.rows(positions)
-        return [self._pair(at, row) for at, row in zip(positions.tolist(), rows, strict=True)]
+        rows = self.read_rows(positions)
+        return [self._make_pair(at, row) for at, row in zip(positions.tolist(), rows, strict=True)]
 
-    def _pair(self, at: int, row: PairRow) -> SentencePair:
+    def _make_pair(self, at: int, row: PairRow) -> SentencePair:
         key = content_hash(row.first, row.second)
         name = ItemId.of(self.name, key, "pair", 1, "data", self.repeats(at))
         cluster = row.cluster or self.cluster_name(int(self.clusters[at]))
@@ -208,13 +208,13 @@ class ColumnPairs(ItemsScoredInParts):
     def __getitem__(self, at: slice) -> Sequence[Any]: ...
     def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
-            return self.of(np.arange(len(self))[at])
-        return self.listed(np.array([range(len(self))[operator.index(at)]]))[0]
+            return self.select(np.arange(len(self))[at])
+        return self.make_items(np.array([range(len(self))[operator.index(at)]]))[0]
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("pairs of shards are measured by their columns, never one by one")
 
-    def of(self, chosen: NDArray[np.intp]) -> ColumnPairs:
+    def select(self, chosen: NDArray[np.intp]) -> ColumnPairs:
         """Return only the chosen items."""
         inside, outside = chosen[chosen < len(self.positions)], chosen[chosen >= len(self.positions)]
         if len(outside) and (np.diff(chosen >= len(self.positions)) < 0).any():
@@ -222,15 +222,15 @@ class ColumnPairs(ItemsScoredInParts):
         tail = [self.tail[i - len(self.positions)] for i in outside.tolist()]
         return ColumnPairs(self.columns, self.positions[inside], tail, kind=self.kind)
 
-    def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
+    def make_items(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
         """Return these items as Python objects, and read their texts."""
         inside = chosen[chosen < len(self.positions)]
-        pairs = self.columns.pairs(self.positions[inside])
+        pairs = self.columns.make_pairs(self.positions[inside])
         items: Sequence[Item] = pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
         found = dict(zip(inside.tolist(), items, strict=True))
         return tuple(found[i] if i in found else self.tail[i - len(self.positions)] for i in chosen.tolist())
 
-    def refuse_unscorable_model(self, subject: Subject) -> None:
+    def refuse_unscorable_model(self, subject: ModelUnderTest) -> None:
         """Raise NothingToMeasure for a model that cannot score shards one by one."""
         if isinstance(subject.model, FittedModel) and getattr(subject.model, "learns", True):
             raise NothingToMeasure(
@@ -243,7 +243,9 @@ class ColumnPairs(ItemsScoredInParts):
                 f"--engine"
             )
 
-    def prepare(self, subject: Subject, together: Sequence[ColumnPairs], *, locks: Locks, progress: Progress) -> int:
+    def prepare(
+        self, subject: ModelUnderTest, together: Sequence[ColumnPairs], *, locks: Locks, progress: Progress
+    ) -> int:
         """Score all pairs of the data with a model, in both orders if one of the items in `together` needs them."""
         self.refuse_unscorable_model(subject)
         if subject.fingerprint in self.columns.scored:
@@ -263,7 +265,7 @@ class ColumnPairs(ItemsScoredInParts):
         if key not in self.columns.drawn:
             self.columns.drawn.clear()
             self.columns.drawn[key] = Resampler(self.clusters, seed=seed, shares=self.shares)
-        forward, draws = self.take(whole.forward), self.columns.drawn[key]
+        forward, draws = self.values_at_positions(whole.forward), self.columns.drawn[key]
         if self.tail:
             first, second = ([getattr(pair, side) for pair in self.tail] for side in ("first", "second"))
             forward = np.append(forward, scorer.score_pairs(first, second))
@@ -271,7 +273,7 @@ class ColumnPairs(ItemsScoredInParts):
             return ColumnPairScores(
                 forward, self.labels, draws, scale, items=self, head_threshold=scorer.head_threshold
             )
-        backward = forward if whole.backward is None else self.take(whole.backward)
+        backward = forward if whole.backward is None else self.values_at_positions(whole.backward)
         return ColumnBothOrdersScores(
             forward, backward, self.labels, draws, scale, items=self, head_threshold=scorer.head_threshold
         )
@@ -285,10 +287,10 @@ class ColumnPairs(ItemsScoredInParts):
         chosen = np.union1d(
             np.union1d(scores.positions_worst_first()[:WORST], drawn), np.arange(count, len(self))
         ).astype(np.intp)
-        listed = self.listed(chosen)
+        listed = self.make_items(chosen)
         return listed, replace(scores.select(chosen), items=listed)  # type: ignore[arg-type]
 
-    def take(self, column: NDArray[Number]) -> NDArray[Number]:
+    def values_at_positions(self, column: NDArray[Number]) -> NDArray[Number]:
         """Return the values of a column of all pairs at `positions`; the column itself if these are all pairs."""
         return column if self._is_whole else column[self.positions]
 
@@ -296,18 +298,18 @@ class ColumnPairs(ItemsScoredInParts):
     def labels(self) -> NDArray[np.int8]:
         """1 or 0, shape [n]; a pair without a label counts as a paraphrase."""
         tail = np.array([1 if pair.label is None else pair.label for pair in self.tail], np.int8)
-        return np.concatenate([np.abs(self.take(self.columns.labels)), tail])
+        return np.concatenate([np.abs(self.values_at_positions(self.columns.labels)), tail])
 
     @property
     def gold(self) -> Floats:
         """The human score, shape [n]; NaN if there is none."""
         tail = [np.nan if pair.score is None else pair.score for pair in self.tail]
-        return np.concatenate([self.take(self.columns.gold), np.array(tail, np.float64)])
+        return np.concatenate([self.values_at_positions(self.columns.gold), np.array(tail, np.float64)])
 
     @property
     def clusters(self) -> ClusterNumbers:
         """The clusters of the items."""
-        numbers, columns = self.take(self.columns.clusters), self.columns
+        numbers, columns = self.values_at_positions(self.columns.clusters), self.columns
         if not self.tail:
             return ClusterNumbers(numbers, len(columns.hashes), None, columns.hashes)
         known = columns.calibration_texts[1]  # the tail's pairs were drawn from the texts for calibration
@@ -319,7 +321,7 @@ class ColumnPairs(ItemsScoredInParts):
     def shares(self) -> Sequence[tuple[str, ...]]:
         """What each item shares with others; empty if items share only clusters, as with a tail."""
         things = self.columns.things
-        return () if things is None or self.tail else [hash_names(some) for some in self.take(things)]
+        return () if things is None or self.tail else [hash_names(some) for some in self.values_at_positions(things)]
 
     def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
         """Return the fold of each chosen item; shape [chosen].
@@ -383,7 +385,7 @@ class ScoredColumns(ScoredPairs):
     def classify_difficulty(self, scope: Scope) -> Difficulty:
         """Return the cell of each pair by the divergence of its words."""
         items = self.items
-        return classify_by_divergence(items.take(items.columns.divergence), items.labels, scope=scope)
+        return classify_by_divergence(items.values_at_positions(items.columns.divergence), items.labels, scope=scope)
 
     def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
         """Return the fold of each chosen pair, shape [chosen]."""

@@ -37,17 +37,17 @@ TRIES = 3  # tries for a shard whose worker dies, and for loading the model
 class TryLedger:
     """Counts how often each shard was begun, and how often workers began since a shard was last finished."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, max_loads: int) -> None:
+        self.most = max_loads
         self.tries: Counter[int] = Counter()
         self.begins = 0
 
-    def begin(self) -> bool:
+    def may_load_model(self) -> bool:
         """Return whether a worker should load the model: False if too many workers died while loading it."""
         self.begins += 1
         return self.begins <= self.most
 
-    def take(self, number: int) -> int:
+    def count_try(self, number: int) -> int:
         """Count and return the number of this try of a shard, from 1."""
         self.begins = 0
         self.tries[number] += 1
@@ -65,12 +65,12 @@ class RayWorker:
         self.name = here
         if version != encheck.__version__:
             self.error = _error_values(UsageError(version_mismatch(here, encheck.__version__, version)))
-        elif not _ray_get(ledger.begin.remote()):
+        elif not _ray_get(ledger.may_load_model.remote()):
             said = f"worker processes died {TRIES} times each while they loaded the model: not enough memory?"
             self.error = _error_values(EncoderError(f"{said} {MEMORY_REMEDY}"))
         else:
             try:
-                self.do = self.work.begin()
+                self.do = self.work.make_shard_function()
             except MemoryError:
                 os._exit(1)  # Ray starts a new one, and the ledger counts
             except Exception as error:
@@ -90,8 +90,8 @@ class RayWorker:
     def _do_shard(self, shard: Shard) -> dict[str, Any]:
         if self.error or not self.do:
             return {"error": self.error}
-        tries = _ray_get(self.ledger.take.remote(shard.number))
-        done = self.work.found(shard) if tries > 1 else None
+        tries = _ray_get(self.ledger.count_try.remote(shard.number))
+        done = self.work.stored_result(shard) if tries > 1 else None
         if done is None and tries > TRIES:
             said = f"{shard}: worker processes died at it {TRIES} times: not enough memory, or a row that crashes"
             return {"error": _error_values(DataError(f"{said}. {MEMORY_REMEDY}"))}
@@ -240,7 +240,7 @@ def check_nodes(ray: Any, folder: str, data: str) -> int:
 def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
     """Return the future of a node's answer. The function is sent by value, because a node may lack encheck."""
 
-    def probe() -> dict[str, Any]:
+    def describe_node() -> dict[str, Any]:
         try:
             import encheck
             from encheck.scale import storage
@@ -256,7 +256,7 @@ def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
         return answer
 
     there = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-    return ray.remote(num_cpus=0, max_retries=TRIES, scheduling_strategy=there)(probe).remote()
+    return ray.remote(num_cpus=0, max_retries=TRIES, scheduling_strategy=there)(describe_node).remote()
 
 
 def _await_answer(ray: Any, answer: Any) -> Mapping[str, Any]:
@@ -316,7 +316,7 @@ class RayEngine:
             EncoderError: the model failed.
         """
         with ThreadPoolExecutor(LOOKS_AT_ONCE) as threads:
-            seen = list(zip(shards, threads.map(work.found, shards), strict=True))
+            seen = list(zip(shards, threads.map(work.stored_result, shards), strict=True))
         yield from (done for _, done in seen if done)
         left = [shard for shard, done in seen if not done]
         if left:

@@ -79,11 +79,11 @@ class ShardWork(Protocol):
         """A hash of everything that determines the result: model, settings, version, the data's fingerprint."""
         ...
 
-    def found(self, shard: Shard) -> ShardResult | None:
+    def stored_result(self, shard: Shard) -> ShardResult | None:
         """Return the earlier result of this shard from its file, or None if the shard is not done. Loads no model."""
         ...
 
-    def begin(self) -> Callable[[Shard], ShardResult]:
+    def make_shard_function(self) -> Callable[[Shard], ShardResult]:
         """Load the model, once per process, and return a function that does a shard.
 
         The function writes the shard's file and returns the result.
@@ -143,7 +143,7 @@ class ShardFolder:
         storage.write_whole(self.path(shard), sink.getvalue().to_pybytes())
         return ShardResult(shard, self.path(shard), dict(counts), seconds, tuple(notes))
 
-    def found(self, shard: Shard) -> ShardResult | None:
+    def stored_result(self, shard: Shard) -> ShardResult | None:
         """Return the result in the footer of a shard's file, or None if the file is missing or damaged."""
         import pyarrow
         import pyarrow.parquet
@@ -158,11 +158,11 @@ class ShardFolder:
         except (DataError, ValueError, TypeError, KeyError):
             return None  # it is written again
 
-    def column(self, shard: Shard, name: str) -> Numbers | None:
+    def read_column(self, shard: Shard, name: str) -> Numbers | None:
         """Return a column of a shard's file, shape [rows], or None if there is no column of that name."""
-        return self.columns(shard, [name]).get(name)
+        return self.read_columns(shard, [name]).get(name)
 
-    def columns(self, shard: Shard, names: Sequence[str]) -> dict[str, Numbers]:
+    def read_columns(self, shard: Shard, names: Sequence[str]) -> dict[str, Numbers]:
         """Return those of the named columns that a shard's file has. Raise DataError if the file cannot be read."""
         import pyarrow.parquet
 
@@ -189,7 +189,7 @@ class LocalEngine:
         """Do all shards, each once; a shard with a file is not repeated."""
         left = []
         for shard in shards:
-            done = work.found(shard)
+            done = work.stored_result(shard)
             if done is None:
                 left.append(shard)
             else:
@@ -205,7 +205,7 @@ class LocalEngine:
                     for task in tasks:
                         task.cancel()
         elif left:
-            yield from map(work.begin(), left)
+            yield from map(work.make_shard_function(), left)
 
     def about(self) -> dict[str, int | str]:
         """Return the description in results.json."""
@@ -218,7 +218,7 @@ _shard_functions: list[Callable[[Shard], ShardResult]] = []  # the work that a w
 def _begin_worker(work: ShardWork) -> None:
     """Begin the task in a worker process. The first shard reports any error."""
     try:
-        _shard_functions.append(work.begin())
+        _shard_functions.append(work.make_shard_function())
     except EncheckError as failure:
         error = failure
 
@@ -316,12 +316,12 @@ def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
             groups = [found.row_group(i) for i in range(found.num_row_groups)]
             digest = hashlib.sha256(json.dumps([group.to_dict() for group in groups], default=str).encode()).hexdigest()
             sizes = [(g.num_rows, sum(g.column(i).total_compressed_size for i in range(g.num_columns))) for g in groups]
-            return _FileFooter(_columns(file.url, parquet.schema_arrow), sizes, digest)
+            return _FileFooter(_column_of_each_role(file.url, parquet.schema_arrow), sizes, digest)
     except DataError as error:
         return error
 
 
-def _columns(url: str, schema: Any) -> dict[str, str]:
+def _column_of_each_role(url: str, schema: Any) -> dict[str, str]:
     """Return the column of each role. Raise DataError if one is missing, or the texts are not strings."""
     chosen = {role: name for role, name in find_pair_columns(url, list(schema.names)).items() if name}
     for role in TEXTS:
@@ -336,11 +336,11 @@ def _columns(url: str, schema: Any) -> dict[str, str]:
     return chosen
 
 
-def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[Shard]:
-    """Yield row groups of one file, combined up to `most` rows, all with number 0."""
+def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], max_rows: int) -> Iterator[Shard]:
+    """Yield row groups of one file, combined up to `max_rows` rows, all with number 0."""
     first = start = rows = size = 0
     for at, (more, bytes_) in enumerate(groups):
-        if rows and rows + more > most:
+        if rows and rows + more > max_rows:
             yield Shard(0, url, first, at, start, rows, size)
             first, start, rows, size = at, start + rows, 0, 0
         rows, size = rows + more, size + bytes_
@@ -368,7 +368,7 @@ def read_shard_batches(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[An
     """
     unpacked = read = 0
     with _open_parquet(shard.url, said=str(shard)) as parquet:
-        columns = _columns(str(shard), parquet.schema_arrow)
+        columns = _column_of_each_role(str(shard), parquet.schema_arrow)
         if shard.last > parquet.metadata.num_row_groups:
             raise DataError(f"{shard}: no longer exists: the file was changed during the run. Start the run again")
         chosen = parquet.iter_batches(rows, row_groups=range(shard.first, shard.last), columns=[*columns.values()])

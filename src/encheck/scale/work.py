@@ -63,9 +63,9 @@ class _FiledWork(ABC):
         """The folder for the files of the task's shards."""
         return ShardFolder(join(self.folder, self.key))
 
-    def found(self, shard: Shard) -> ShardResult | None:
+    def stored_result(self, shard: Shard) -> ShardResult | None:
         """Return the earlier result of this shard, or None if the shard is not done."""
-        return self.files.found(shard)
+        return self.files.stored_result(shard)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class SurveyWork(_FiledWork):
         """A hash of the data and of how they are read."""
         return hash_settings("survey", EDITION, self.data, self.skip_bad_rows)
 
-    def begin(self) -> Callable[[Shard], ShardResult]:
+    def make_shard_function(self) -> Callable[[Shard], ShardResult]:
         """Return a function that surveys a shard."""
         return self._survey
 
@@ -155,7 +155,7 @@ class ScoreWork(_FiledWork):
         survey = SurveyWork(self.folder, self.data, self.skip_bad_rows).key
         return hash_settings("scores", EDITION, survey, self.fingerprint, self.both_orders)
 
-    def begin(self) -> Callable[[Shard], ShardResult]:
+    def make_shard_function(self) -> Callable[[Shard], ShardResult]:
         """Load the model and return a function that scores a shard.
 
         Raise EncoderError if it is not the model of the run.

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import ScoredPairs, TuningScores
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 
@@ -35,7 +35,7 @@ class BothOrders(Item):
     shares: tuple[str, ...] = ()
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score: the pair in its order, then reversed."""
         return ((self.first, self.second), (self.second, self.first))
 

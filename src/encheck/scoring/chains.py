@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json, join_shares
 from encheck.scoring.item import ExampleLine, Item, Kind
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
@@ -51,7 +51,7 @@ class Chain(Item):
     shares: tuple[str, ...] = ()
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score: the paraphrase first, then the members, from the nearest to the farthest."""
         if self.pivot == "a":
             return tuple((self.source, text) for text in (self.partner, *self.members))
@@ -83,8 +83,8 @@ class ChainScores:
     def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the scores of these chains, one row per chain."""
         chains: tuple[Chain, ...] = tuple(items)
-        pairs = [pair for chain in chains for pair in chain.pairs]
-        sizes = np.array([len(chain.pairs) for chain in chains])
+        pairs = [pair for chain in chains for pair in chain.pairs_to_score]
+        sizes = np.array([len(chain.pairs_to_score) for chain in chains])
         there = np.arange(sizes.max()) < sizes[:, None]
         table = np.full(there.shape, np.nan)
         table[there] = scorer.score_pairs([first for first, _ in pairs], [second for _, second in pairs])
@@ -137,7 +137,7 @@ class ChainScores:
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """Return the lines that show the chain in a failure message."""
         names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
-        rows = zip(names, item.pairs, self.values[position], strict=False)
+        rows = zip(names, item.pairs_to_score, self.values[position], strict=False)
         return [ExampleLine(f"{name:11}", " | ".join(pair), float(value)) for name, pair, value in rows]
 
 

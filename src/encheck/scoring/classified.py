@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.text_scorers import TextScorer
 from encheck.statistics.bootstrap import Resampler
 from encheck.statistics.regression import (
     ClassifiedTexts,
@@ -49,7 +49,7 @@ class Classified(Item):
     split: str = ""
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """A pair that contains its texts."""
         return ((self.first, self.second or self.first),)
 
@@ -136,14 +136,14 @@ def _classify_texts(
 
 
 def _mark_near_duplicates(
-    items: Sequence[Classified], others: Sequence[Classified], told: ClassifiedTexts
+    items: Sequence[Classified], others: Sequence[Classified], predictions: ClassifiedTexts
 ) -> NDArray[np.bool_]:
     """Return a mask of the texts whose classifier was trained on a text of the same cluster (a near-duplicate)."""
     if others:
         known = {one.cluster for one in others}
         return np.array([one.cluster in known for one in items])
     folds: dict[str, set[int]] = {}
-    for one, fold in zip(items, told.folds.tolist(), strict=True):
+    for one, fold in zip(items, predictions.folds.tolist(), strict=True):
         folds.setdefault(one.cluster, set()).add(fold)
     return np.array([len(folds[one.cluster]) > 1 for one in items])
 

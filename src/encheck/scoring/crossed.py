@@ -11,9 +11,9 @@ import numpy as np
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import SIDES, ItemFrame
 from encheck.scoring.item import ExampleLine, Item, ItemRow, Kind, triplet_lines
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.triplets import MarginScores, Triplet, surface_preference
+from encheck.scoring.text_scorers import TextScorer
+from encheck.scoring.triplets import MarginScores, Triplet, nearer_by_edit_distance
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
 
@@ -28,7 +28,7 @@ def side_note(row: ItemRow) -> str:
     """Return the number of a row's side in its group, and which text the surface favours."""
     assert row.near.text is not None
     assert row.far.text is not None
-    return f"side {row.step} of 2, {SURFACE_FAVOURS[surface_preference(row.source, row.near.text, row.far.text)]}"
+    return f"side {row.step} of 2, {SURFACE_FAVOURS[nearer_by_edit_distance(row.source, row.near.text, row.far.text)]}"
 
 
 CROSSED = Kind(
@@ -86,9 +86,9 @@ class Crossed(Item):
         )  # fmt: skip
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score: the near and the far pair of the first side, then those of the second side."""
-        return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
+        return tuple(pair for triplet in self.triplets for pair in triplet.pairs_to_score)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class CrossedScores:
         group: Crossed = item
         lines: list[ExampleLine] = []
         for k, side in enumerate(group.sides):
-            said = SURFACE_FAVOURS[surface_preference(side.source, side.near, side.far)]
+            said = SURFACE_FAVOURS[nearer_by_edit_distance(side.source, side.near, side.far)]
             near, far = (float(s[SIDES * position + k]) for s in (self.sides.near, self.sides.far))
             shown = triplet_lines(side.source, (near, side.near, side.near_edits), (far, side.far, side.far_edits))
             lines += [ExampleLine("side ", said), *shown]
@@ -187,7 +187,7 @@ class Contrast(Item):
     @property
     def query_document_pairs(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score for a model that scores pairs: each query with its own document, then with the other."""
-        return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
+        return tuple(pair for triplet in self.triplets for pair in triplet.pairs_to_score)
 
     @property
     def queries_and_documents(self) -> tuple[Iterable[str], Iterable[str]]:

@@ -44,7 +44,7 @@ def item_feature_columns(frame: ItemFrame, english: English) -> dict[str, list[s
     near = frame.near.edits or (None,) * count
     rows = zip(frame.sources, near, far, why, strict=True)
     found = [
-        features_of_item(english.parse(s), parse_edits(n), parse_edits(f), w or "", english.lexicon)
+        features_of_item(english.stored_parse(s), parse_edits(n), parse_edits(f), w or "", english.lexicon)
         for s, n, f, w in rows
     ]
     columns = {name: [one.get(name, "") for one in found] for name in NAMES}

@@ -135,7 +135,7 @@ class Item:
         return ""
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score without a role; none by default."""
         return ()
 

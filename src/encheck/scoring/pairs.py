@@ -19,9 +19,9 @@ from encheck.ids import CaseId, ItemId
 from encheck.language.divergence import jensen_shannon_divergence, tokenise
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.splits import TEST, VALIDATION, assign_folds
+from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
@@ -153,7 +153,7 @@ class SentencePair(Item):
         return PAIR if self.label is None else LABELLED
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score: this one."""
         return ((self.first, self.second),)
 
@@ -332,7 +332,7 @@ class Repeated(Item):
     split: str = ""
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The text with itself."""
         return ((self.text, self.text),)
 
@@ -379,7 +379,7 @@ class Shortened(SentencePair):
     kind: ClassVar[Kind] = SHORTENED  # a pair in all files
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score: the two texts, and the text with itself."""
         return ((self.first, self.second), (self.first, self.first))
 

@@ -16,10 +16,10 @@ from encheck.ids import CaseId, ItemId
 from encheck.scoring.documents import NOT_FOUND, STORED_ANSWERS, Answers, Documents, SearchingQuery
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Kind, pair_lines
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import SearchScores
+from encheck.scoring.text_scorers import TextScorer
 from encheck.scoring.vector_search import IndexRecall, RankedRows
 from encheck.statistics.bootstrap import Resampler
 

@@ -25,7 +25,7 @@ class Scale:
     pairs: Count = 0
     spread: NonNegative = 0.0
 
-    def reference_error(self, mean: float) -> float:
+    def error_from_random_pairs(self, mean: float) -> float:
         """Return what the random pairs add to the standard error of a value that moves with the reference by `mean`
         (delta).
         """

@@ -11,9 +11,9 @@ import numpy as np
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines, triplet_lines
-from encheck.scoring.measure import Grid, TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.text_scorers import Grid, TextScorer
 from encheck.scoring.triplets import MarginScores
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -50,7 +50,7 @@ class Query(Item):
         return OCCURRENCE if self.counts else SEARCH
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """Pairs that together contain all texts of the query."""
         return ((self.source, self.near), *((self.source, text) for text in self.others))
 

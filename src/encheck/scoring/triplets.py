@@ -13,8 +13,8 @@ from encheck.ids import CaseId, ItemId
 from encheck.language.lexicon.load import load_lexicon
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind, triplet_lines
-from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SHARED, SURFACE, tokens
@@ -47,7 +47,7 @@ class Triplet(Item):
     construction: str = ""
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
+    def pairs_to_score(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score: the near pair, then the far pair."""
         return ((self.source, self.near), (self.source, self.far))
 
@@ -152,13 +152,13 @@ def _surface_differences(texts: tuple[tuple[str, str, str], ...]) -> Floats:
     return np.column_stack([*found, length, frequency]).round(9)
 
 
-def surface_preference(source: str, near: str, far: str) -> int:
+def nearer_by_edit_distance(source: str, near: str, far: str) -> int:
     """Return 1 if the near text has the smaller token edit distance from the source, -1 if the far text has, otherwise
     0.
 
     A distance is divided by the number of tokens of the longer text, as in the scorer `edit-distance`.
 
-    >>> surface_preference("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
+    >>> nearer_by_edit_distance("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
     -1
     """
     to_near, to_far = (float(SURFACE["edit-distance"]([source], [text])[0]) for text in (near, far))

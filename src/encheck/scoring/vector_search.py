@@ -174,7 +174,7 @@ class InvertedLists:
         for start in range(0, len(documents), AT_ONCE):
             self._index.add(self._normalise_rows(documents[start : start + AT_ONCE]))
 
-    def set_probes(self, probes: int) -> None:
+    def set_searched_lists(self, probes: int) -> None:
         """Set how many lists later searches use; 0 means automatic."""
         self.size = IndexSize(self.size.lists, probes).resolve_sizes(len(self.documents))
         self._index.nprobe = self.size.probes

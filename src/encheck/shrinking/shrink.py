@@ -256,9 +256,9 @@ def propose_plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit
     slots = find_slots(english, parse, "s")
     for slot in slots if not isinstance(slots, str) else ():
         tag = parse.tags[slot.at]
-        old = english.lexicon.frequency(parse.lower_lemmas[slot.at], POS_OF_TAG[tag])
+        old = english.lexicon.lemma_frequency(parse.lower_lemmas[slot.at], POS_OF_TAG[tag])
         for word, substitute in slot.choices:
-            common = english.lexicon.frequency(substitute.lemma, slot.pos) >= old + MIN_FREQUENCY_GAIN
+            common = english.lexicon.lemma_frequency(substitute.lemma, slot.pos) >= old + MIN_FREQUENCY_GAIN
             spelt = SequenceMatcher(None, word, parse.words[slot.at]).ratio() > MAX_SPELLING_SIMILARITY
             if common and not spelt and (change := replace_words(english, parse, {slot.at: word})) is not None:
                 yield change[0]
@@ -405,7 +405,7 @@ class _FormSearch:
         left = max(self.budget - self.scored, 0) // 2
         self.is_cut_short |= left < len(items)
         some = items[:left]
-        pairs = [pair for item in some for pair in item.pairs]
+        pairs = [pair for item in some for pair in item.pairs_to_score]
         values = list(self._score(pairs)) if pairs else []
         self.scored += len(pairs)
         return [
@@ -415,7 +415,7 @@ class _FormSearch:
 
     def _parses(self, item: Triplet) -> tuple[Parse, ...]:
         self.english.parse_all(getattr(item, side) for side in SIDES)
-        return tuple(self.english.parse(getattr(item, side)) for side in SIDES)
+        return tuple(self.english.stored_parse(getattr(item, side)) for side in SIDES)
 
     def _propose_shorter(self, item: Triplet) -> list[Triplet]:
         """Return the forms of the item that lack one of its units."""

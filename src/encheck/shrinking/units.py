@@ -293,8 +293,8 @@ def _is_removable_noun(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int,
     single, whole = parse.lower_lemmas[head], f"{parse.lower_lemmas[at]} {parse.lower_lemmas[head]}"
     senses = lexicon.senses(whole, "n") or lexicon.senses(whole.replace(" ", "_"), "n")
     if not senses:
-        return lexicon.frequency(single, "n") >= COMMON and single not in NEEDS_MODIFIER
-    return any(single in lexicon.members(wider) for sense in senses[:1] for wider in lexicon.hypernyms(sense.id))
+        return lexicon.lemma_frequency(single, "n") >= COMMON and single not in NEEDS_MODIFIER
+    return any(single in lexicon.words_of_sense(wider) for sense in senses[:1] for wider in lexicon.hypernyms(sense.id))
 
 
 def _is_removable_adverb(parse: Parse, at: int, span: tuple[int, int]) -> bool:

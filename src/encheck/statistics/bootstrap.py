@@ -221,7 +221,7 @@ class Resampler:
     def clusters(self) -> int:
         """The number of clusters with an item. For overlapping items, the effective number of equal clusters."""
         if self.overlaps:
-            return self.sharing.independent
+            return self.sharing.independent_clusters
         return len(self.clusters_of_items) if not self.is_grouped else self._count_clusters(None)
 
     def clusters_among(self, chosen: NDArray[np.bool_]) -> int:

@@ -67,12 +67,12 @@ class Negatives:
         return cls(scores, np.bincount(clusters)[clusters])
 
     @property
-    def effective(self) -> int:
+    def effective_negatives(self) -> int:
         """The number of independent negatives that carry the same information, rounded down."""
         return len(self.scores) ** 2 // int(self.depends_on.sum())
 
     @property
-    def independent(self) -> int:
+    def independent_negatives(self) -> int:
         """The number of these negatives that are certainly independent, rounded down."""
         return len(self.scores) // int(self.depends_on.max())
 
@@ -134,13 +134,13 @@ def upper_rate_bound(accepted: int, negatives: Negatives) -> float:
     >>> round(upper_rate_bound(0, Negatives.of_clusters(np.zeros(598), np.arange(598) // 2)), 4)
     0.01
     """
-    effective = negatives.effective
+    effective = negatives.effective_negatives
     return share_upper_bound(effective * accepted / len(negatives.scores), effective)
 
 
-def lower_rate_bound(negatives: Negatives, threshold: float) -> float:
+def lower_rate_bound_at_threshold(negatives: Negatives, threshold: float) -> float:
     """Return the lower 95% bound of the rate at one threshold. Only whole effective negatives count as accepted."""
-    effective = negatives.effective
+    effective = negatives.effective_negatives
     hits = math.floor(effective * float((negatives.scores >= threshold).mean()) + ROUNDING)
     return 1 - share_upper_bound(effective - hits, effective)
 
@@ -154,7 +154,7 @@ def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0*
     """Return the lowest threshold that is shown to keep the budget.
 
     Return None if not even a threshold that accepts no negative is shown to keep it. The threshold is never below
-    `naive_threshold`, since the bound is never below the rate in the sample.
+    `threshold_without_confidence`, since the bound is never below the rate in the sample.
 
     >>> lowest_threshold(Negatives.of_clusters(np.linspace(0, 1, 473), np.arange(473)), budget=0.01)
     0.9979
@@ -163,7 +163,7 @@ def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0*
     return None if allowed < 0 else _threshold_accepting(negatives, allowed, step)
 
 
-def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
+def threshold_without_confidence(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
     """Return the lowest threshold whose rate in the sample itself is within the budget, as a plain search finds it.
 
     It breaks the promise about every second time, and is shown for comparison.
@@ -206,11 +206,11 @@ def judge_budget(negatives: Negatives, *, budget: float, strictest: float | None
 
     A lowest threshold above `strictest` does not count.
     """
-    counts = len(negatives.scores), negatives.effective, negatives.independent
+    counts = len(negatives.scores), negatives.effective_negatives, negatives.independent_negatives
     allowed, needed = max_accepted_negatives(negatives, budget), units_needed_at(0.0, budget)
     if strictest is None:
         return ThresholdPromise(budget, "undecided", None, None, None, *counts, allowed, needed)
-    lower = lower_rate_bound(negatives, strictest)
+    lower = lower_rate_bound_at_threshold(negatives, strictest)
     found = lowest_threshold(negatives, budget=budget, step=step)
     outcome: Outcome = "broken" if lower > budget else "undecided"
     if found is not None and found <= strictest:

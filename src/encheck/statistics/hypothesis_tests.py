@@ -82,19 +82,19 @@ def holm_adjusted_p(p: ArrayLike) -> Floats:
     return adjusted
 
 
-def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:
-    """Return P(T <= t) of Student's t with `free` degrees of freedom."""
+def t_cdf(t: ArrayLike, degrees_of_freedom: ArrayLike) -> Floats:
+    """Return P(T <= t) of Student's t with these degrees of freedom."""
     from scipy.special import stdtr
 
-    result: Floats = np.asarray(stdtr(free, t), float)
+    result: Floats = np.asarray(stdtr(degrees_of_freedom, t), float)
     return result
 
 
-def t_quantile(p: ArrayLike, free: ArrayLike) -> Floats:
-    """Return the quantile of Student's t with `free` degrees of freedom: the value with P(T <= value) = p."""
+def t_quantile(p: ArrayLike, degrees_of_freedom: ArrayLike) -> Floats:
+    """Return the quantile of Student's t with these degrees of freedom: the value with P(T <= value) = p."""
     from scipy.special import stdtrit
 
-    result: Floats = np.asarray(stdtrit(free, p), float)
+    result: Floats = np.asarray(stdtrit(degrees_of_freedom, p), float)
     return result
 
 
@@ -216,8 +216,8 @@ def critical_values_of_looks(
     spent = 0.0
     for fraction in fractions:
         budget = spending(fraction, alpha) - spent
-        found.append(walk.bound(fraction, budget))
-        walk = walk.within(fraction, found[-1])
+        found.append(walk.bound_for_error(fraction, budget))
+        walk = walk.advance_within_bound(fraction, found[-1])
         spent += budget
     return tuple(found)
 
@@ -232,8 +232,8 @@ def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *,
     """
     walk, left = SequentialProcess(drift=drift), []
     for fraction, bound in zip(fractions, limits, strict=True):
-        left.append(walk.leaves(fraction, bound))
-        walk = walk.within(fraction, bound)
+        left.append(walk.exit_probability(fraction, bound))
+        walk = walk.advance_within_bound(fraction, bound)
     return np.cumsum(left)
 
 
@@ -244,30 +244,30 @@ class SequentialProcess:
         self.at, self.drift = at, drift
         self.places, self.mass = np.zeros(1), np.ones(1)  # mass: density times the weight of the node
 
-    def leaves(self, at: float, bound: float) -> float:
+    def exit_probability(self, at: float, bound: float) -> float:
         """Return the probability that |z| exceeds `bound` at the time `at` and was within the bounds before."""
         from scipy.special import ndtr
 
-        edge, mean, spread = bound * np.sqrt(at), *self._step(at)
+        edge, mean, spread = bound * np.sqrt(at), *self._mean_and_deviation_at(at)
         return float(self.mass @ (ndtr((mean - edge) / spread) + ndtr((-edge - mean) / spread)))
 
-    def bound(self, at: float, error: float) -> float:
+    def bound_for_error(self, at: float, error: float) -> float:
         """Return the bound that |z| exceeds with probability `error` at the time `at`."""
         from scipy.optimize import brentq
 
-        return float(brentq(lambda bound: self.leaves(at, bound) - error, 0, WIDEST))
+        return float(brentq(lambda bound: self.exit_probability(at, bound) - error, 0, WIDEST))
 
-    def within(self, at: float, bound: float) -> SequentialProcess:
+    def advance_within_bound(self, at: float, bound: float) -> SequentialProcess:
         """Return the distribution at the time `at`, given that |z| is within `bound`."""
         nodes, weights = _quadrature_points(NODES)
-        edge, mean, spread = bound * np.sqrt(at), *self._step(at)
+        edge, mean, spread = bound * np.sqrt(at), *self._mean_and_deviation_at(at)
         found = SequentialProcess(at=at, drift=self.drift)
         found.places = edge * nodes
         z = (found.places[:, None] - mean[None, :]) / spread
         found.mass = edge * weights * ((np.exp(-z * z / 2) / (spread * np.sqrt(2 * np.pi))) @ self.mass)
         return found
 
-    def _step(self, at: float) -> tuple[Floats, float]:
+    def _mean_and_deviation_at(self, at: float) -> tuple[Floats, float]:
         """Return the mean of the motion at a later time from each place, and its standard deviation."""
         return self.places + self.drift * (at - self.at), float(np.sqrt(at - self.at))
 

@@ -36,16 +36,16 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class MeanErrors:
-    """The errors of the columns' means; shape [k], except for `free`.
+    """The errors of the columns' means; shape [k], except for `degrees_of_freedom`.
 
-    `variance` is the variance of the mean, `free` its degrees of freedom, and `effective` the effective number of
+    `variance` is the variance of the mean, with these `degrees_of_freedom`, and `effective` the effective number of
     independent items. `scores` [n, k] has each item's contribution. `Sharing.quadratic_form` of a column of `scores` is
     its variance.
     """
 
     mean: Floats
     variance: Floats
-    free: float
+    degrees_of_freedom: float
     effective: Floats
     scores: Floats
 
@@ -117,11 +117,11 @@ class Sharing:
         costs = np.cumsum(self.incidence @ np.asarray(self.incidence.sum(axis=0)).ravel())
         if costs[-1] <= _AT_ONCE:
             whole = slice(0, len(costs))
-            return [(whole, self._block(whole))]
+            return [(whole, self._sharing_between_patterns(whole))]
         cuts = [0, *np.searchsorted(costs, np.arange(_AT_ONCE, costs[-1], _AT_ONCE)).tolist(), len(costs)]
         return [(slice(a, b), None) for a, b in pairwise(cuts) if a < b]
 
-    def _block(self, rows: slice) -> Any:
+    def _sharing_between_patterns(self, rows: slice) -> Any:
         found = self.incidence[rows] @ self.incidence.T
         found.data[:] = 1.0
         return found.astype(np.float64)
@@ -130,7 +130,7 @@ class Sharing:
         """Return the matrix S between the patterns times `sums`, shape [patterns, k]."""
         if self.clusters is not None:
             return sums
-        blocks = ((self._block(rows) if block is None else block) for rows, block in self._blocks)
+        blocks = ((self._sharing_between_patterns(rows) if block is None else block) for rows, block in self._blocks)
         return np.concatenate([block @ sums for block in blocks])
 
     def _sum_by_pattern(self, columns: Floats) -> Floats:
@@ -155,7 +155,7 @@ class Sharing:
         found: Floats = (sums * self._times_sharing(sums)).sum(axis=0)
         return found
 
-    def _traces(self, strata: Things) -> tuple[float, float]:
+    def _traces_without_stratum_means(self, strata: Things) -> tuple[float, float]:
         """Return tr(MSM) and tr((MSM)^2), where M removes the mean of each stratum."""
         if not len(self):
             return 0.0, 0.0
@@ -173,10 +173,10 @@ class Sharing:
 
     @cached_property
     def _plain_traces(self) -> tuple[float, float]:
-        return self._traces(np.zeros(len(self), np.intp))
+        return self._traces_without_stratum_means(np.zeros(len(self), np.intp))
 
     @cached_property
-    def free(self) -> float:
+    def degrees_of_freedom(self) -> float:
         """The degrees of freedom of the variance of a mean; 0 if all items share something."""
         first, second = self._plain_traces
         return first**2 / second if second > _NOTHING else 0.0
@@ -187,9 +187,9 @@ class Sharing:
         return float(len(self) ** 2 / max(self.quadratic_form(np.ones((len(self), 1)))[0], 1.0))
 
     @property
-    def independent(self) -> int:
+    def independent_clusters(self) -> int:
         """The number of clusters. If things overlap, the number of equal clusters with as many degrees of freedom."""
-        return self.clusters if self.clusters is not None else int(self.free + 1 + 1e-9)
+        return self.clusters if self.clusters is not None else int(self.degrees_of_freedom + 1 + 1e-9)
 
     @property
     def why_no_interval(self) -> str:
@@ -199,10 +199,10 @@ class Sharing:
                 f"{self.largest_unit:,} of {len(self):,} items share one document, sentence or cluster, but an "
                 f"interval needs that none is in more than a quarter of the items"
             )
-        if not self.free >= LEAST_FREEDOM - 1e-9:
+        if not self.degrees_of_freedom >= LEAST_FREEDOM - 1e-9:
             return (
-                f"its {len(self):,} items share so much that their error has {self.free:.1f} degrees of freedom, but "
-                f"an interval needs {LEAST_FREEDOM}"
+                f"its {len(self):,} items share so much that their error has {self.degrees_of_freedom:.1f} degrees of "
+                f"freedom, but an interval needs {LEAST_FREEDOM}"
             )
         return ""
 
@@ -215,7 +215,7 @@ class Sharing:
         else:
             groups = np.unique(strata, return_inverse=True)[1].reshape(-1)
             means = np.array([columns[groups == one].mean(axis=0) for one in range(groups.max(initial=0) + 1)])
-            residuals, traces = columns - means[groups], self._traces(groups)
+            residuals, traces = columns - means[groups], self._traces_without_stratum_means(groups)
         squares, shared = (residuals**2).sum(axis=0), self.quadratic_form(residuals)
         with np.errstate(divide="ignore", invalid="ignore"):
             plain = squares / (n * (n - 1))
@@ -223,8 +223,8 @@ class Sharing:
             variance = np.maximum(plain, grown)
             effective = np.where(variance > 0, n * plain / variance, n)
             scores = residuals * np.sqrt(np.where(shared > 0, variance / shared, variance / squares))
-        free = traces[0] ** 2 / traces[1] if traces[1] > _NOTHING else 0.0
-        return MeanErrors(mean, variance, free, effective, np.nan_to_num(scores))
+        degrees_of_freedom = traces[0] ** 2 / traces[1] if traces[1] > _NOTHING else 0.0
+        return MeanErrors(mean, variance, degrees_of_freedom, effective, np.nan_to_num(scores))
 
     def effective_items_of_rate(self, errors: MeanErrors, rare: Floats) -> Floats:
         """Return the effective number of items for rates with `rare` items [k] on the rarer side.
@@ -254,7 +254,7 @@ class Sharing:
         own, of_wins = columns.var(axis=0), share * (1 - share)
         gained = np.where(own > _NOTHING, of_wins / np.maximum(own, _NOTHING), 1.0)
         return korn_graubard_interval(
-            share, self.effective_items_of_rate(errors, rare) * np.maximum(gained, 1), errors.free
+            share, self.effective_items_of_rate(errors, rare) * np.maximum(gained, 1), errors.degrees_of_freedom
         )
 
     def change_interval(self, differences: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -270,16 +270,16 @@ class Sharing:
         errors, n = self.estimate_errors(columns), len(self)
         up, down = (np.maximum(sign * columns, 0).sum(axis=0) for sign in (1, -1))
         effective = self.effective_items_of_rate(errors, up + down)
-        reach = t_quantile((1 + level) / 2, errors.free)
+        reach = t_quantile((1 + level) / 2, errors.degrees_of_freedom)
         scale = effective / n
         ends = [tango_bound(effective, up * scale, down * scale, sign * reach) for sign in (1, -1)]
         return ends[0], ends[1]
 
 
-def mean_interval(found: MeanErrors) -> tuple[Floats, Floats]:
+def mean_interval(errors: MeanErrors) -> tuple[Floats, Floats]:
     """Return the 95% intervals of the means by Student's t; ends of shape [k]."""
-    reach = t_quantile((1 + LEVEL) / 2, max(found.free, 1)) * found.error
-    return found.mean - reach, found.mean + reach
+    reach = t_quantile((1 + LEVEL) / 2, max(errors.degrees_of_freedom, 1)) * errors.error
+    return errors.mean - reach, errors.mean + reach
 
 
 def cached_sharing(things: ArrayLike) -> Sharing:
@@ -343,7 +343,7 @@ def _find_patterns(linked: Any) -> tuple[Things, Things]:
 
 
 def korn_graubard_interval(
-    share: ArrayLike, effective: ArrayLike, free: ArrayLike, *, level: float = LEVEL
+    share: ArrayLike, effective: ArrayLike, degrees_of_freedom: ArrayLike, *, level: float = LEVEL
 ) -> tuple[Floats, Floats]:
     """Return Clopper and Pearson's interval of shares, at (z / t)^2 times the effective numbers of items; default 95%.
 
@@ -354,7 +354,7 @@ def korn_graubard_interval(
     from scipy.special import betaincinv
 
     tail = (1 - level) / 2
-    count = np.asarray(effective, float) * (t_quantile(tail, np.inf) / t_quantile(tail, free)) ** 2
+    count = np.asarray(effective, float) * (t_quantile(tail, np.inf) / t_quantile(tail, degrees_of_freedom)) ** 2
     hits = np.asarray(share, float) * count
     with np.errstate(invalid="ignore"):
         low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-300), count - hits + 1, tail), 0.0)

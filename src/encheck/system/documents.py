@@ -30,12 +30,12 @@ class TextError(EncheckError, ValueError):
         self.problem, self.place = problem, f":{line}" if line else ""
 
 
-def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
+def read_text(path: Path, *, max_bytes: int = MOST_BYTES) -> str:
     """Return the text of a UTF-8 file. Raise TextError, which names the line, if it is not UTF-8."""
     with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise TextError(f"is longer than {most:,} bytes, which is the limit")
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise TextError(f"is longer than {max_bytes:,} bytes, which is the limit")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -43,9 +43,9 @@ def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
         raise TextError(f"is not UTF-8 (byte {error.start})", line) from error
 
 
-def read_json(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
+def read_json(path: Path, *, max_bytes: int = MOST_BYTES, infinite: bool = False) -> Any:
     """Return the content of a JSON file. Raise ValueError for what `parse_json` refuses."""
-    return parse_json(read_text(path, most=most), infinite=infinite)
+    return parse_json(read_text(path, max_bytes=max_bytes), infinite=infinite)
 
 
 def parse_json(text: str, *, infinite: bool = False) -> Any:
@@ -80,13 +80,13 @@ def parse_json(text: str, *, infinite: bool = False) -> Any:
     return content
 
 
-def read_config_text(path: Path, *, most: int) -> str:
+def read_config_text(path: Path, *, max_bytes: int) -> str:
     """Return the text of a configuration file of at most this many bytes.
 
     Raise ConfigError, which names the line, if it is not UTF-8.
     """
     try:
-        return read_text(path, most=most)
+        return read_text(path, max_bytes=max_bytes)
     except TextError as error:
         raise ConfigError(f"{path}{error.place}: {error.problem}") from error
     except OSError as error:
@@ -130,16 +130,16 @@ def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Seq
         raise ValueError(_first_error_line(error)) from error
 
 
-def parquet_rows(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an opened file of `size` bytes, in chunks.
+def parquet_rows(file: Any, *, file_bytes: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an opened file of `file_bytes` bytes, in chunks.
 
     Raise ValueError if the file is damaged or unpacks beyond the limit.
     """
-    for batch in record_batches(file, size=size):
+    for batch in record_batches(file, file_bytes=file_bytes):
         yield from batch.to_pylist()
 
 
-def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def record_batches(file: Any, *, file_bytes: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """Yield the record batches of these columns of an opened file; None means all columns.
 
     Raise ValueError as `parquet_rows` does.
@@ -150,8 +150,8 @@ def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None
     try:
         for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
             unpacked, rows = unpacked + batch.nbytes, rows + batch.num_rows
-            if unpacked > max(FREE_BYTES, MOST_TIMES * size):
-                raise ValueError(f"has {size:,} bytes and unpacks to more than {MOST_TIMES} times that. {REMEDY}")
+            if unpacked > max(FREE_BYTES, MOST_TIMES * file_bytes):
+                raise ValueError(f"has {file_bytes:,} bytes and unpacks to more than {MOST_TIMES} times that. {REMEDY}")
             yield batch
         if rows != file.metadata.num_rows:
             raise ValueError(f"has {rows:,} rows, but its footer says {file.metadata.num_rows:,}")

@@ -81,7 +81,7 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert said[24].startswith("\n25 of at most 65\n")
     assert len(said) == 25
     assert (
-        judging.agreement(read_judgements(judging.qrels))
+        judging.agreement_text(read_judgements(judging.qrels))
         == "5 pairs were shown twice, and 5 were judged the same both times"
     )
     assert "even" in said[0]
@@ -95,7 +95,7 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert [one.before[:4] for one in search.lost_queries] == ["even"] * 3
     assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
     again = open_judging(shutil.copytree(folder, folder.with_name("again")))
-    assert again.judged(read_judgements(again.qrels)) == judged
+    assert again.summarise_judgements(read_judgements(again.qrels)) == judged
 
 
 def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(folder):
@@ -122,7 +122,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     keys = iter(["u", "1", "=", "0", "x", "", "u", "2", "e", "n", "q"])
     judged = ask_people(judging, ask=lambda _: next(keys), show=said.append)
     first = [q.item for q in judging.pool.order[:5]]
-    known = read_judgements(judging.qrels).answers(judging.pool.order)
+    known = read_judgements(judging.qrels).answers_to(judging.pool.order)
     assert list(known) == first
     assert [known[item] for item in first[1:]] == ["equal", known[first[2]], "equal", "neither"]
     assert known[first[2]] in ("before", "after")
@@ -136,7 +136,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     keys = iter(["u", "q"])
     ask_people(open_judging(folder), ask=lambda _: next(keys), show=said.append)
     assert "5 of these queries were judged before" in said
-    assert list(read_judgements(judging.qrels).answers(judging.pool.order)) == first[:4]
+    assert list(read_judgements(judging.qrels).answers_to(judging.pool.order)) == first[:4]
 
 
 def test_which_model_gave_an_answer_is_not_shown_and_sides_change(folder):
@@ -171,7 +171,7 @@ def test_pairs_are_shown_again_and_who_disagrees_with_themselves_is_warned(folde
     known = read_judgements(judging.qrels)
     sides = {q.query: (q.is_swapped(3), q.is_swapped(3, again=True)) for q, _ in judging.pool.repeats}
     agreed = sum(sides[query][0] == sides[query][1] for query in again)
-    told = judging.agreement(known)
+    told = judging.agreement_text(known)
     assert f"{len(again)} pairs were shown twice, and {agreed} were judged the same both times" in told
     assert told.startswith("WARNING") == (agreed < 0.8 * len(again))
 
@@ -202,7 +202,7 @@ def test_answers_of_the_page_count_as_typed_ones_do(folder):
     asked = judging.pool.order[:20]
     old = {one.item: one.before.text for one in judging.disagreements.values()}
     sides = {q.query: "1" if judging.show_query(q).first == old[q.item] else "2" for q in asked}
-    assert judging.judged(import_answers(judging, saved(folder, **sides))).outcome == "block"
+    assert judging.summarise_judgements(import_answers(judging, saved(folder, **sides))).outcome == "block"
     assert write_judging_page(judging)[1] == 40
 
 
@@ -222,7 +222,7 @@ def test_the_page_works_in_a_narrow_window_by_keys_and_saves_what_is_read_back(f
     with page.expect_download() as found:
         page.click("#save")
     found.value.save_as(folder / "answers.json")
-    known = import_answers(judging, folder / "answers.json").answers(judging.pool.order)
+    known = import_answers(judging, folder / "answers.json").answers_to(judging.pool.order)
     assert [known[q.item] for q in judging.pool.order[2:5]] == ["equal", "neither", "equal"]
     assert len(known) == 5
     assert said == []

@@ -24,7 +24,7 @@ from encheck.encoders.objects import wrap_model_object
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
 from encheck.gating.reindex import VectorSample
-from encheck.operations.same.changes import EDITION, fixed_texts, twin_rows
+from encheck.operations.same.changes import EDITION, fixed_texts, pairs_of_twin_texts
 from encheck.operations.same.comparison import KINDS
 from encheck.operations.same.sides import read_side
 from encheck.options import Settings
@@ -78,7 +78,7 @@ def test_there_are_200_texts_and_the_recipe_writes_them():
     kinds = {one.kind for one in fixed_texts()}
     assert kinds <= {*KINDS}
     assert kinds >= {"long", "near the limit", "rare", "number", "language", "code", "empty"}
-    assert {one.shows for _, _, one in twin_rows(fixed_texts(), "prompt")} >= {"query: ", "passage: "}
+    assert {one.shows for _, _, one in pairs_of_twin_texts(fixed_texts(), "prompt")} >= {"query: ", "passage: "}
 
 
 def test_rounding_is_the_same_for_use(saved):

@@ -12,9 +12,9 @@ from encheck.statistics.false_accepts import (
     judge_budget,
     lowest_threshold,
     max_accepted_negatives,
-    naive_threshold,
     next_threshold_above,
     threshold_step,
+    threshold_without_confidence,
     upper_rate_bound,
 )
 from encheck.statistics.hypothesis_tests import share_upper_bound, units_needed
@@ -65,7 +65,7 @@ def test_no_score_that_rises_lets_the_threshold_fall_and_none_is_below_the_naive
     raised = np.where(rng.random(200) < 0.2, scores + rise, scores)
     before, after = (lowest_threshold(negatives(s, clusters), budget=0.1) for s in (scores, raised))
     assert before is not None
-    assert after >= before >= naive_threshold(negatives(scores, clusters), budget=0.1)
+    assert after >= before >= threshold_without_confidence(negatives(scores, clusters), budget=0.1)
 
 
 def leaning(rng, sizes, correlation, lean):
@@ -93,7 +93,7 @@ def broken(samples, clusters, correlation, lean, budget):
         cuts = (
             lowest_threshold(found, budget=budget),
             lowest_threshold(negatives(one_each), budget=budget),
-            naive_threshold(found, budget=budget),
+            threshold_without_confidence(found, budget=budget),
         )
         counts += [rate_of_pairs(cut, lean) > budget for cut in cuts]
     return counts.tolist()

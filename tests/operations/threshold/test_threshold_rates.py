@@ -57,13 +57,17 @@ def test_a_rate_of_zero_is_no_surer_than_its_clusters_are():
 def test_the_strictest_threshold_accepts_so_many_pairs_and_no_higher_one_does(sample):
     found, scores, _ = sample
     unlabelled, positives = scores[found.labels == -1], scores[found.labels == 1]
-    half = Population(found).strictest(scores, step=0.001)  # 50 positives come before 30 pairs without a label
+    half = Population(found).strictest_threshold(
+        scores, step=0.001
+    )  # 50 positives come before 30 pairs without a label
     assert (positives >= half).sum() >= 50 > (positives >= half + 0.001).sum()
     assert (unlabelled >= half).sum() < 30
-    cut = Population(found.select(np.flatnonzero(found.labels != 1))).strictest(scores[found.labels != 1], step=0.001)
+    cut = Population(found.select(np.flatnonzero(found.labels != 1))).strictest_threshold(
+        scores[found.labels != 1], step=0.001
+    )
     assert (unlabelled >= cut).sum() >= 30 > (unlabelled >= cut + 0.001).sum()
     others = [i for i in range(75) if found.labels[i] != 1]
-    assert Population(found.select(others)).strictest(scores[others], step=0.001) is None
+    assert Population(found.select(others)).strictest_threshold(scores[others], step=0.001) is None
 
 
 def drawn_by_hand(population, old, cut, new, replicate):

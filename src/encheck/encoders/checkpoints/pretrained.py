@@ -163,12 +163,12 @@ def record_loaded_models() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     kind: Any = PreTrainedModel
     original = kind.__dict__["from_pretrained"]
 
-    def noted(cls: Any, /, *args: Any, output_loading_info: bool = False, **named: Any) -> Any:
+    def load_and_record(cls: Any, /, *args: Any, output_loading_info: bool = False, **named: Any) -> Any:
         model, info = original.__func__(cls, *args, output_loading_info=True, **named)
         loaded.append((model, info))
         return (model, info) if output_loading_info else model
 
-    kind.from_pretrained = classmethod(noted)
+    kind.from_pretrained = classmethod(load_and_record)
     try:
         yield loaded
     finally:
@@ -204,7 +204,7 @@ def limit_model_size(*folders: Path) -> Iterator[None]:
     room = ALLOWED_EXTRA_NUMBERS + 4 * sum(path.stat().st_size for path in weights)
     numbers = parts = 0
 
-    def count(owner: Any, name: str, part: Any) -> None:
+    def count_parameters(owner: Any, name: str, part: Any) -> None:
         nonlocal numbers, parts
         numbers, parts = numbers + (part.numel() if hasattr(part, "numel") else 0), parts + 1
         if numbers > room or parts > MAX_MODULES:
@@ -215,9 +215,9 @@ def limit_model_size(*folders: Path) -> Iterator[None]:
             )
 
     hooks = (
-        torch_modules.register_module_parameter_registration_hook(count),
-        torch_modules.register_module_buffer_registration_hook(count),
-        torch_modules.register_module_module_registration_hook(count),
+        torch_modules.register_module_parameter_registration_hook(count_parameters),
+        torch_modules.register_module_buffer_registration_hook(count_parameters),
+        torch_modules.register_module_module_registration_hook(count_parameters),
     )
     try:
         yield

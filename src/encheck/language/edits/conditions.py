@@ -52,7 +52,7 @@ def _has_object(parse: Parse, at: int) -> bool:
     )
 
 
-def _is_missing_object(parse: Parse, at: int) -> bool:
+def _has_relativised_object(parse: Parse, at: int) -> bool:
     """Return whether a verb heads a relative clause whose subject is a different word: "the game (that) they won".
 
     The missing word is taken to be its object, unless a relative adverb opens the clause ("where they won"), or a
@@ -96,7 +96,7 @@ REFUSED: Mapping[str, int] = {  # dependents that the word may not have
 }
 CONDITIONS: Mapping[str, Condition] = {
     "obj": _has_object,
-    "noobj": lambda p, i: not (_has_object(p, i) or _is_missing_object(p, i)),
+    "noobj": lambda p, i: not (_has_object(p, i) or _has_relativised_object(p, i)),
     "clause": lambda p, i: p.dependent_relations[i] & CLAUSE != 0 or p.bases[i] == "parataxis",
     "noclause": lambda p, i: p.bases[i] != "parataxis",  # in addition to REFUSED
     "noprep": lambda p, i: not _has_prepositional_phrase(p, i),
@@ -120,66 +120,66 @@ CONDITIONS: Mapping[str, Condition] = {
 Place = Callable[[frozenset[str], bool], Condition]  # (words, wanted): whether one of them must or must not be there
 
 
-def _test_neighbour(column: str, step: int = 0) -> Place:
+def _make_neighbour_condition(column: str, step: int = 0) -> Place:
     """Return a test of whether the token `step` places after the word has one of the given entries in this column."""
     read = attrgetter(column)
 
-    def place(words: frozenset[str], wanted: bool) -> Condition:
-        def holds(parse: Parse, at: int) -> bool:
+    def make_condition(words: frozenset[str], wanted: bool) -> Condition:
+        def is_met(parse: Parse, at: int) -> bool:
             there, entries = at + step, read(parse)
             return (0 <= there < len(entries) and entries[there] in words) is wanted
 
-        return holds
+        return is_met
 
-    return place
+    return make_condition
 
 
-def _test_head(column: str) -> Place:
+def _make_head_condition(column: str) -> Place:
     """Return a test of whether the word's head has one of the given entries in this column."""
     read = attrgetter(column)
     return lambda words, wanted: lambda parse, at: (read(parse)[parse.heads[at]] in words) is wanted
 
 
-def _test_dependents(*deps: str) -> Place:
+def _make_dependents_condition(*deps: str) -> Place:
     """Return a test of whether a dependent with one of these relations has one of the given lemmas."""
     hanging = relation_bits(*deps)
 
-    def place(words: frozenset[str], wanted: bool) -> Condition:
-        def holds(parse: Parse, at: int) -> bool:
+    def make_condition(words: frozenset[str], wanted: bool) -> Condition:
+        def is_met(parse: Parse, at: int) -> bool:
             if parse.dependent_relations[at] & hanging:
                 for i in parse.children[at]:
                     if parse.lower_lemmas[i] in words and parse.deps[i] in deps:
                         return wanted
             return not wanted
 
-        return holds
+        return is_met
 
-    return place
-
-
-_SUBJECT, _HEAD = _test_dependents("nsubj"), _test_head("lower_lemmas")
+    return make_condition
 
 
-def _test_described_noun(words: frozenset[str], wanted: bool) -> Condition:
+_SUBJECT, _HEAD = _make_dependents_condition("nsubj"), _make_head_condition("lower_lemmas")
+
+
+def _make_described_noun_condition(words: frozenset[str], wanted: bool) -> Condition:
     """Return a test of the lemma of the noun that an adjective describes, after it or through a copula."""
     head, subject = _HEAD(words, wanted), _SUBJECT(words, wanted)
     return lambda parse, at: (head if parse.bases[at] == "amod" else subject)(parse, at)
 
 
 PLACES: Mapping[str, Place] = {
-    "next": _test_neighbour("lowers", 1),
-    "prev": _test_neighbour("lowers", -1),
-    "before": _test_neighbour("lowers", -2),
-    "nexttag": _test_neighbour("tags", 1),
+    "next": _make_neighbour_condition("lowers", 1),
+    "prev": _make_neighbour_condition("lowers", -1),
+    "before": _make_neighbour_condition("lowers", -2),
+    "nexttag": _make_neighbour_condition("tags", 1),
     "has": lambda words, wanted: lambda parse, _: words.isdisjoint(parse.lower_words) is not wanted,
-    "tag": _test_neighbour("tags"),
-    "obj": _test_dependents("obj", "nsubj:pass"),
+    "tag": _make_neighbour_condition("tags"),
+    "obj": _make_dependents_condition("obj", "nsubj:pass"),
     "subj": _SUBJECT,
-    "obl": _test_dependents("obl"),
-    "noun": _test_described_noun,
+    "obl": _make_dependents_condition("obl"),
+    "noun": _make_described_noun_condition,
     "head": _HEAD,
-    "headtag": _test_head("tags"),
-    "dep": _test_neighbour("bases"),
+    "headtag": _make_head_condition("tags"),
+    "dep": _make_neighbour_condition("bases"),
 }
 
 

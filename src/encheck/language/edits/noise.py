@@ -272,7 +272,7 @@ ENGLISH_ONLY = frozenset(["accents", "capitals"])  # elsewhere an accent or a ca
 ONE_PER_TEXT = frozenset(["markup", "emoji"])  # one per text, since a second one would be a further notation
 
 
-def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:
+def choose_notation_edits(text: str, kind: str, changed_characters: int, rng: Random) -> tuple[Edit, ...] | None:
     """Choose edits of this kind that change so many characters, outside addresses and code, or None if impossible.
 
     >>> from random import Random
@@ -281,12 +281,12 @@ def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple
     """
     units = list(_find_notation_edits(text, kind))
     if kind in ONE_PER_TEXT:
-        fitting = [unit for unit in units if unit.size == size]
+        fitting = [unit for unit in units if unit.size == changed_characters]
         result: Sequence[Piece] | None = rng.choice(fitting).edits if fitting else None
     else:
         rng.shuffle(units)
         chosen: list[Piece] = []
-        left = size
+        left = changed_characters
         for unit in units:
             if unit.size <= left:
                 chosen += unit.edits

@@ -141,7 +141,7 @@ def replace_words(english: English, parse: Parse, words: Words) -> Replacement |
         text = apply_edits(parse.text, change)
         # In the new text, the tagger must give the new words the tags of the old ones.
         windows = _find_tag_windows(parse, words, english.pipeline.reach)
-        tagged = english.tags_of_texts([_edit_window(parse, window, change) for window in windows])
+        tagged = english.stored_tags_of_texts([_edit_window(parse, window, change) for window in windows])
         english.replacements[key] = (
             (change, text)
             if all(_keeps_tags(parse, words, window, tags) for window, tags in zip(windows, tagged, strict=True))

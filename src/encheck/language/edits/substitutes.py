@@ -321,7 +321,7 @@ class Substitutes:
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
     _by_key: dict[tuple[str, Set[str]], OptionsByKey] = field(default_factory=dict)
-    _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    _antonym_rows: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _alike: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _why: dict[tuple[str, Pos, str, str, frozenset[str]], str] = field(default_factory=dict)
 
@@ -348,11 +348,11 @@ class Substitutes:
 
     def opposites_and_synonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
         """Return the word, all its opposites, and their synonyms."""
-        if (lemma, pos) not in self._opposed:
+        if (lemma, pos) not in self._antonym_rows:
             direct = [s.lemma for s in self.find(lemma, pos, ANTONYM)]
             same = (s.lemma for other in direct for s in self.find(other, pos, SYNONYM))
-            self._opposed[lemma, pos] = frozenset((lemma, *direct, *same))
-        return self._opposed[lemma, pos]
+            self._antonym_rows[lemma, pos] = frozenset((lemma, *direct, *same))
+        return self._antonym_rows[lemma, pos]
 
     def synonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
         """Return all synonyms of the word."""
@@ -386,7 +386,7 @@ class Substitutes:
         """Return whether the lemma is common: no stop word, no light verb, and not rare."""
         if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
             return False
-        return pos == "r" or self.lexicon.frequency(lemma, pos) >= MIN_ZIPF
+        return pos == "r" or self.lexicon.lemma_frequency(lemma, pos) >= MIN_ZIPF
 
 
 class OptionsByKey(dict[str, Options]):

@@ -103,16 +103,16 @@ class TreebankCounts:
             {row[0]: dict(zip(row[1::2], map(int, row[2::2]), strict=True)) for row in lines} for lines in rows
         )
 
-    def lemma(self, lemma: str, pos: str) -> int:
+    def lemma_count(self, lemma: str, pos: str) -> int:
         """Return the count of the lemma."""
         return self._lemmas.get(lemma.lower(), {}).get(pos, 0)
 
-    def form(self, word: str, upos: str | None = None) -> int:
+    def form_count(self, word: str, upos: str | None = None) -> int:
         """Return the count of the form, with this universal tag or any."""
         counts = self.forms.get(word.lower(), {})
         return sum(counts.values()) if upos is None else counts.get(upos, 0)
 
-    def words_with(self, tagged: int) -> float:
+    def estimate_running_words(self, tagged: int) -> float:
         """Return the running text behind the treebank and so many words tagged by WordNet, in words.
 
         WordNet tagged only open classes, so its share is estimated from the treebank.
@@ -160,11 +160,11 @@ class Lexicon(ABC):
         """Return the antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
 
     @abstractmethod
-    def members(self, sense: str) -> tuple[str, ...]:
+    def words_of_sense(self, sense: str) -> tuple[str, ...]:
         """Return the words of the synset with this id."""
 
     @abstractmethod
-    def similar(self, sense: str) -> tuple[str, ...]:
+    def heads_of_satellite(self, sense: str) -> tuple[str, ...]:
         """Return the ids of the heads of a satellite adjective, sorted."""
 
     @abstractmethod
@@ -172,7 +172,7 @@ class Lexicon(ABC):
         """Return the ids of the hypernyms of a noun or verb, sorted."""
 
     @abstractmethod
-    def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
+    def bases_of_irregular_form(self, form: str, pos: Pos) -> tuple[str, ...]:
         """Return the base forms of an irregular form in WordNet's list, even if they are not lemmas."""
 
     def base_forms(self, form: str, pos: Pos) -> tuple[str, ...]:
@@ -183,27 +183,27 @@ class Lexicon(ABC):
         """
         lower = form.lower()
         regular = (lower.removesuffix(old) + new for old, new in ENDINGS[pos] if lower.endswith(old))
-        candidates = dict.fromkeys((lower, *(self.irregular(form, pos) or regular)))
+        candidates = dict.fromkeys((lower, *(self.bases_of_irregular_form(form, pos) or regular)))
         return tuple(lemma for lemma in candidates if self._senses_of_lemma(lemma, pos))
 
-    def count(self, lemma: str, pos: Pos) -> int:
+    def lemma_count(self, lemma: str, pos: Pos) -> int:
         """Return the count of the lemma in WordNet's tags and the treebank together."""
-        return sum(s.count for s in self.senses(lemma, pos)) + self.treebank.lemma(lemma, pos)
+        return sum(s.count for s in self.senses(lemma, pos)) + self.treebank.lemma_count(lemma, pos)
 
-    def frequency(self, lemma: str, pos: Pos) -> float:
+    def lemma_frequency(self, lemma: str, pos: Pos) -> float:
         """Return the frequency of the lemma on the Zipf scale."""
         known = self._frequency.get((lemma, pos))
         if known is None:
-            known = self._frequency[lemma, pos] = zipf_frequency(self.count(lemma, pos), self.words)
+            known = self._frequency[lemma, pos] = zipf_frequency(self.lemma_count(lemma, pos), self.words)
         return known
 
     def word_count(self, word: str, upos: str | None = None) -> int:
         """Return the treebank's count of this form, with this universal tag or any; case is ignored."""
-        return self.treebank.form(word, upos)
+        return self.treebank.form_count(word, upos)
 
     def word_frequency(self, word: str) -> float:
         """Return the frequency of this form on the Zipf scale, in the treebank only."""
-        return zipf_frequency(self.treebank.form(word), self.treebank.words)
+        return zipf_frequency(self.treebank.form_count(word), self.treebank.words)
 
 
 def part_of_speech(kind: str) -> Pos:
@@ -357,15 +357,15 @@ class EmbeddedLexicon(Lexicon):
             first: dict[int, int] = {}
             for row in self._senses_of_lemma(lemma, pos):
                 first.setdefault(int(self._synset_of[row]), row)
-            result = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
+            result = self._senses[lemma, pos] = tuple(map(self._make_sense, first.values()))
         return result
 
-    def _sense(self, row: int) -> Sense:
+    def _make_sense(self, row: int) -> Sense:
         synset = int(self._synset_of[row])
         marks, frames, lexfiles = self._sense_columns
         return Sense(
-            self._id(synset),
-            self._words(synset),
+            self._id_of_synset(synset),
+            self._words_of_synset(synset),
             int(self._counts[row]),
             MARKERS[marks[row]],
             tuple(self._meta["framesets"][frames[row]]),
@@ -373,19 +373,19 @@ class EmbeddedLexicon(Lexicon):
             self._kinds[synset] == "s",
         )
 
-    def _id(self, synset: int) -> str:
+    def _id_of_synset(self, synset: int) -> str:
         row = self._starts[synset]
         return f"{self._names[self._members[row]].lower()}.{self._kinds[synset]}.{self._ranks[row] + 1:02d}"
 
-    def _words(self, synset: int) -> tuple[str, ...]:
+    def _words_of_synset(self, synset: int) -> tuple[str, ...]:
         rows = slice(self._starts[synset], self._starts[synset + 1])
         return tuple(self._names[i] for i in self._members[rows])
 
-    def _synset(self, sense: str) -> int:
+    def _synset_of_sense(self, sense: str) -> int:
         """Return the number of the synset with this id; -1 if there is none."""
         lemma, _, rest = sense.rpartition(".")[0].rpartition(".")
         rows = self._senses_of_lemma(lemma, part_of_speech(rest)) if rest in KINDS else []
-        return next((int(self._synset_of[r]) for r in rows if self._id(int(self._synset_of[r])) == sense), -1)
+        return next((int(self._synset_of[r]) for r in rows if self._id_of_synset(int(self._synset_of[r])) == sense), -1)
 
     @cached_property
     def _sense_columns(self) -> tuple[Any, Any, Any]:
@@ -394,12 +394,12 @@ class EmbeddedLexicon(Lexicon):
         return small("marks"), self._arrays.integers("frames"), small("lexfiles")
 
     @cached_property
-    def _opposed(self) -> dict[int, list[int]]:
+    def _antonym_rows(self) -> dict[int, list[int]]:
         """The rows of antonyms, by row."""
         return _group_targets_by_source(*np.split(self._arrays.integers("antonyms"), 2))
 
     @cached_property
-    def _links(self) -> dict[str, dict[int, list[int]]]:
+    def _linked_synsets(self) -> dict[str, dict[int, list[int]]]:
         """The linked synsets, by kind of link and synset."""
         halves = {name: np.split(self._arrays.integers(name), 2) for name in ("similar", "hypernyms")}
         return {name: _group_targets_by_source(np.cumsum(steps), targets) for name, (steps, targets) in halves.items()}
@@ -409,24 +409,24 @@ class EmbeddedLexicon(Lexicon):
         key = lemma, pos, sense.id, indirect
         result = self._antonyms.get(key)
         if result is None:
-            synset = self._synset(sense.id)
+            synset = self._synset_of_sense(sense.id)
             rows = [(row, True) for row in self._senses_of_lemma(lemma, pos) if self._synset_of[row] == synset]
-            for head in self._links["similar"].get(synset, []) if indirect else []:
+            for head in self._linked_synsets["similar"].get(synset, []) if indirect else []:
                 rows += [(row, False) for row in range(self._starts[head], self._starts[head + 1])]
             antonyms = (
-                Antonym(self._names[self._members[other]], self._id(int(self._synset_of[other])), is_direct)
+                Antonym(self._names[self._members[other]], self._id_of_synset(int(self._synset_of[other])), is_direct)
                 for row, is_direct in rows
-                for other in self._opposed.get(row, [])
+                for other in self._antonym_rows.get(row, [])
             )
             result = self._antonyms[key] = tuple(dict.fromkeys(antonyms))
         return result
 
-    def members(self, sense: str) -> tuple[str, ...]:
+    def words_of_sense(self, sense: str) -> tuple[str, ...]:
         """Return the words of the synset with this id."""
-        synset = self._synset(sense)
-        return self._words(synset) if synset >= 0 else ()
+        synset = self._synset_of_sense(sense)
+        return self._words_of_synset(synset) if synset >= 0 else ()
 
-    def similar(self, sense: str) -> tuple[str, ...]:
+    def heads_of_satellite(self, sense: str) -> tuple[str, ...]:
         """Return the ids of the heads of a satellite adjective, sorted."""
         return self._linked_ids("similar", sense)
 
@@ -435,14 +435,14 @@ class EmbeddedLexicon(Lexicon):
         return self._linked_ids("hypernyms", sense)
 
     def _linked_ids(self, name: str, sense: str) -> tuple[str, ...]:
-        return tuple(sorted(map(self._id, self._links[name].get(self._synset(sense), []))))
+        return tuple(sorted(map(self._id_of_synset, self._linked_synsets[name].get(self._synset_of_sense(sense), []))))
 
     @cached_property
     def _exceptions(self) -> dict[tuple[str, str], tuple[str, ...]]:
         rows = (line.split(" ") for line in self._arrays.text("exceptions").split("\n"))
         return {(pos, form): tuple(bases) for pos, form, *bases in rows}
 
-    def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
+    def bases_of_irregular_form(self, form: str, pos: Pos) -> tuple[str, ...]:
         """Return the base forms of an irregular form in WordNet's list, even if they are not lemmas."""
         return self._exceptions.get((pos, form.lower()), ())
 
@@ -456,7 +456,7 @@ class EmbeddedLexicon(Lexicon):
     @cached_property
     def words(self) -> float:
         """The number of words of running text behind its counts, the treebank's and WordNet's together."""
-        return self.treebank.words_with(self._meta["tagged"])
+        return self.treebank.estimate_running_words(self._meta["tagged"])
 
 
 def _group_targets_by_source(sources: Any, targets: Any) -> dict[int, list[int]]:

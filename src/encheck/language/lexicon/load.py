@@ -111,14 +111,14 @@ class NltkLexicon(Lexicon):
             first: dict[int, Any] = {}
             for each in self._senses_of_lemma(lemma, pos):
                 first.setdefault(each.synset().offset(), each)
-            result = self._senses[lemma, pos] = tuple(map(self._sense, first.values()))
+            result = self._senses[lemma, pos] = tuple(map(self._make_sense, first.values()))
         return result
 
-    def _sense(self, lemma: Any) -> Sense:
+    def _make_sense(self, lemma: Any) -> Sense:
         synset = lemma.synset()
         marker = (lemma.syntactic_marker() or "").strip("()")
         return Sense(
-            self._id(synset),
+            self._id_of_synset(synset),
             tuple(synset.lemma_names()),
             lemma.count(),
             MARKERS[MARKERS.index(marker)],
@@ -127,7 +127,7 @@ class NltkLexicon(Lexicon):
             synset.pos() == "s",
         )
 
-    def _id(self, synset: Any) -> str:
+    def _id_of_synset(self, synset: Any) -> str:
         """Return the id by WordNet's own number of the sense; NLTK 3.10 and later numbers satellites separately."""
         name, kind = synset.lemma_names()[0].lower(), synset.pos()
         known = self._ids.get((kind, synset.offset()))
@@ -138,7 +138,7 @@ class NltkLexicon(Lexicon):
         self._synsets[sense_id], self._ids[kind, synset.offset()] = synset, sense_id
         return sense_id
 
-    def _synset(self, sense: str) -> Any | None:
+    def _synset_of_sense(self, sense: str) -> Any | None:
         """Return the synset with this id."""
         if sense not in self._synsets and sense.count(".") >= 2:
             lemma, kind, _ = sense.rsplit(".", 2)
@@ -148,7 +148,7 @@ class NltkLexicon(Lexicon):
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
         """Return the antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
-        synset = self._synset(sense.id)
+        synset = self._synset_of_sense(sense.id)
         own = [] if synset is None else [each for each in self._senses_of_lemma(lemma, pos) if each.synset() == synset]
         result = [self._make_antonym(o, direct=True) for each in own for o in each.antonyms()]
         if indirect and synset is not None and synset.pos() == "s":
@@ -157,14 +157,14 @@ class NltkLexicon(Lexicon):
         return tuple(dict.fromkeys(result))
 
     def _make_antonym(self, lemma: Any, *, direct: bool) -> Antonym:
-        return Antonym(lemma.name(), self._id(lemma.synset()), direct)
+        return Antonym(lemma.name(), self._id_of_synset(lemma.synset()), direct)
 
-    def members(self, sense: str) -> tuple[str, ...]:
+    def words_of_sense(self, sense: str) -> tuple[str, ...]:
         """Return the words of the synset with this id."""
-        synset = self._synset(sense)
+        synset = self._synset_of_sense(sense)
         return () if synset is None else tuple(synset.lemma_names())
 
-    def similar(self, sense: str) -> tuple[str, ...]:
+    def heads_of_satellite(self, sense: str) -> tuple[str, ...]:
         """Return the ids of the heads of a satellite adjective, sorted."""
         return self._linked_ids(sense, "similar_tos") if ".s." in sense else ()
 
@@ -173,10 +173,12 @@ class NltkLexicon(Lexicon):
         return self._linked_ids(sense, "hypernyms")
 
     def _linked_ids(self, sense: str, relation: str) -> tuple[str, ...]:
-        synset = self._synset(sense)
-        return () if synset is None else tuple(sorted(self._id(other) for other in getattr(synset, relation)()))
+        synset = self._synset_of_sense(sense)
+        return (
+            () if synset is None else tuple(sorted(self._id_of_synset(other) for other in getattr(synset, relation)()))
+        )
 
-    def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
+    def bases_of_irregular_form(self, form: str, pos: Pos) -> tuple[str, ...]:
         """Return the base forms of an irregular form in WordNet's list, even if they are not lemmas."""
         return tuple(self._wordnet._exception_map[pos].get(form.lower(), ()))
 
@@ -190,7 +192,7 @@ class NltkLexicon(Lexicon):
         """The number of words of running text behind its counts, the treebank's and WordNet's together."""
         with self._wordnet.open("cntlist.rev") as file:
             tagged = sum(int(line.split()[2]) for line in file)
-        return self.treebank.words_with(tagged)
+        return self.treebank.estimate_running_words(tagged)
 
 
 NAMES = ("embedded", "nltk")

@@ -100,9 +100,11 @@ def read_cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     )
     forms = tuple(form for form in list_other_forms(value, style) if form.name != "words" or not in_figures)
 
-    def other_values(size: int) -> list[Fraction]:
+    def other_values(distance: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
-        match = list_values_at_distance(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
+        match = list_values_at_distance(
+            value / style.size, decimals=style.decimals, distance=distance, minimum=least, maximum=most
+        )
         return [v * style.size for v in match if v > 0 and v != 1]
 
     return Mention(
@@ -131,20 +133,20 @@ def _read_single_thing(spot: NumberPlace) -> MentionOrReason:
         return NO_PLURAL
     gap = spot.parse.text[spot.end : spot.parse.starts[at]]
 
-    def write(v: Fraction, *, count: Write) -> str:
-        return f"{count(v)}{gap}{noun if v == 1 else many}"
+    def write_value(value: Fraction, *, count: Write) -> str:
+        return f"{count(value)}{gap}{noun if value == 1 else many}"
 
-    form = NumberForm("words", partial(write, count=spell_integer))
+    form = NumberForm("words", partial(write_value, count=spell_integer))
     counts = {NEAR: (2, 3), MIDDLE: (4, 5, 6), FAR: (8, 10, 12)}
-    own = partial(write, count=NumberStyle().write)
+    own = partial(write_value, count=NumberStyle().write)
     return Mention(spot.start, spot.parse.ends[at], "cardinal", Fraction(1), own, (form,),
                    lambda size: [Fraction(v) for v in counts[size]])  # fmt: skip
 
 
 def _nearby_values(
-    value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13
+    value: Fraction, decimals: int, distance: int, *, minimum: Fraction, maximum: Fraction | int = 10**13
 ) -> list[Fraction]:
-    result = list_values_at_distance(value, decimals=decimals, size=size, least=least, most=most)
+    result = list_values_at_distance(value, decimals=decimals, distance=distance, minimum=minimum, maximum=maximum)
     return [v for v in result if v > 0 and v != 1]
 
 
@@ -202,12 +204,12 @@ def _follows_name(spot: NumberPlace) -> bool:
 def _read_label(value: Fraction, style: NumberStyle, spot: NumberPlace) -> MentionOrReason:
     word = spot.previous_word
 
-    def write(v: Fraction) -> str:
-        return spell_integer(v).title() if word[0].isupper() and spot.first > 1 else spell_integer(v)
+    def write_value(value: Fraction) -> str:
+        return spell_integer(value).title() if word[0].isupper() and spot.first > 1 else spell_integer(value)
 
     other_values = partial(list_values_at_distance, value, least=1, most=99 if word.lower() == "age" else 999)
-    return Mention(spot.start, spot.end, "label", value, style.write, (NumberForm("words", write),),
-                   lambda size: other_values(size=size))  # fmt: skip
+    return Mention(spot.start, spot.end, "label", value, style.write, (NumberForm("words", write_value),),
+                   lambda size: other_values(distance=size))  # fmt: skip
 
 
 def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -239,14 +241,14 @@ def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
             NumberForm(f"digits and {name}", NumberStyle(False, 1 if value % size else 0, True, f" {name}").write)
         )
 
-    def write(v: Fraction) -> str:
-        spoken = spell_integer(v)
+    def write_value(value: Fraction) -> str:
+        spoken = spell_integer(value)
         if text.lower().startswith("a "):
             spoken = re.sub("^one ", "a ", spoken)
         return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
 
     other_values = partial(_nearby_values, value, 0, least=Fraction(2))
-    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), other_values)
+    return Mention(spot.start, spot.end, "cardinal", value, write_value, tuple(digit_forms), other_values)
 
 
 def read_dozens(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -256,14 +258,14 @@ def read_dozens(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return None
     value = count * 12
 
-    def write(v: Fraction) -> str:
-        if v % 12:
-            raise ValueError(f"{v} is no number of dozens")
-        text = f"{'a' if v == 12 else spell_integer(v / 12)} dozen"
+    def write_value(value: Fraction) -> str:
+        if value % 12:
+            raise ValueError(f"{value} is no number of dozens")
+        text = f"{'a' if value == 12 else spell_integer(value / 12)} dozen"
         return text[0].upper() + text[1:] if match[0][0].isupper() else text
 
     sizes = {NEAR: (12,), MIDDLE: (24, 36), FAR: (60, 72, 96)}
-    return Mention(spot.start, spot.end, "cardinal", value, write, (NumberForm("digits", NumberStyle().write),),
+    return Mention(spot.start, spot.end, "cardinal", value, write_value, (NumberForm("digits", NumberStyle().write),),
                    lambda size: [v for k in sizes[size] for v in (value + k, value - k) if v > 0])  # fmt: skip
 
 
@@ -279,10 +281,10 @@ def read_percentage(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         value, style = parse_digits(text)
     sign = match["sign"]
 
-    def write_own(v: Fraction) -> str:
+    def write_in_same_notation(value: Fraction) -> str:
         if not text[0].isalpha():
-            return style.write(v) + sign
-        return (spell_integer(v).capitalize() if text[0].isupper() else spell_integer(v)) + sign
+            return style.write(value) + sign
+        return (spell_integer(value).capitalize() if text[0].isupper() else spell_integer(value)) + sign
 
     forms = (
         [NumberForm("per cent", lambda v: f"{style.write(v)} percent")]
@@ -295,7 +297,7 @@ def read_percentage(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         forms.append(NumberForm("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
     other_values = partial(_nearby_values, value, style.decimals, least=Fraction(0), most=most)
-    return Mention(spot.start, spot.end, "percentage", value, write_own, tuple(forms), other_values)
+    return Mention(spot.start, spot.end, "percentage", value, write_in_same_notation, tuple(forms), other_values)
 
 
 def read_fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -308,27 +310,32 @@ def read_fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return NO_OTHER
     is_words, dash = not match["below"], "-" if "-" in match[0] else " "
 
-    def words(v: Fraction) -> str:
-        name = PART_NAMES[v.denominator]
-        if v.denominator == 2:
+    def write_in_words(value: Fraction) -> str:
+        name = PART_NAMES[value.denominator]
+        if value.denominator == 2:
             return "one half" if is_words else "half"
-        said = f"{'one' if v.numerator == 1 else spell_integer(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
-        said = said if v.numerator == 1 else f"{said}s"
+        count = "one" if value.numerator == 1 else spell_integer(Fraction(value.numerator))
+        said = f"{count}{dash if is_words else ' '}{name}"
+        said = said if value.numerator == 1 else f"{said}s"
         return said[0].upper() + said[1:] if is_words and match[0][0].isupper() else said
 
-    def digits(v: Fraction) -> str:
-        return f"{v.numerator}/{v.denominator}"
+    def write_in_digits(value: Fraction) -> str:
+        return f"{value.numerator}/{value.denominator}"
 
-    own, form = (words, NumberForm("digits", digits)) if is_words else (digits, NumberForm("words", words))
+    own, form = (
+        (write_in_words, NumberForm("digits", write_in_digits))
+        if is_words
+        else (write_in_digits, NumberForm("words", write_in_words))
+    )
     value = Fraction(upper, lower)
     if own(value) != match[0]:
         return NO_OTHER
     return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_nearby_fractions, value))
 
 
-def _nearby_fractions(value: Fraction, size: int) -> list[Fraction]:
+def _nearby_fractions(value: Fraction, distance: int) -> list[Fraction]:
     every = sorted({Fraction(n, d) for d in (3, 4, 5) for n in range(1, d)})
-    reach = {NEAR: (0.0, 0.16), MIDDLE: (0.16, 0.4), FAR: (0.4, 1.0)}[size]
+    reach = {NEAR: (0.0, 0.16), MIDDLE: (0.16, 0.4), FAR: (0.4, 1.0)}[distance]
     return [v for v in every if v != value and reach[0] < abs(float(v - value)) <= reach[1]]
 
 
@@ -340,18 +347,18 @@ def read_number_and_a_half(match: re.Match[str], spot: NumberPlace) -> MentionOr
     value = count + Fraction(1, 2)
     tail = match[0][len(match["words"] or match["whole"]) :]
 
-    def write_own(v: Fraction) -> str:
-        return (spell_integer(v - Fraction(1, 2)) if match["words"] else str(int(v))) + tail
+    def write_in_same_notation(value: Fraction) -> str:
+        return (spell_integer(value - Fraction(1, 2)) if match["words"] else str(int(value))) + tail
 
     other_form = (
         NumberForm("words", spell_half) if match["whole"] else NumberForm("digits", NumberStyle(decimals=1).write)
     )
     sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
 
-    def other_values(size: int) -> list[Fraction]:
-        return [v for k in sizes[size] for v in (value - k, value + k) if v > 1]
+    def other_values(distance: int) -> list[Fraction]:
+        return [v for k in sizes[distance] for v in (value - k, value + k) if v > 1]
 
-    return Mention(spot.start, spot.end, "fraction", value, write_own, (other_form,), other_values)
+    return Mention(spot.start, spot.end, "fraction", value, write_in_same_notation, (other_form,), other_values)
 
 
 def read_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -368,18 +375,22 @@ def read_range(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return NO_OTHER
     commas = "," in match[0]
 
-    def write(v: tuple[int, int], *, joined: str) -> str:
-        return joined.join(f"{n:,}" if commas else f"{n}" for n in v)
+    def write_value(value: tuple[int, int], *, joined: str) -> str:
+        return joined.join(f"{n:,}" if commas else f"{n}" for n in value)
 
-    def words(v: tuple[int, int]) -> str:
-        return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spell_number, v))
+    def write_in_words(value: tuple[int, int]) -> str:
+        return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spell_number, value))
 
-    forms = [NumberForm("words", words)] if high <= MAX_COMPOUND and spot.word_after() != "%" and not in_unit else []
+    forms = (
+        [NumberForm("words", write_in_words)]
+        if high <= MAX_COMPOUND and spot.word_after() != "%" and not in_unit
+        else []
+    )
     if joint.strip() not in ("to", "or"):
-        forms.append(NumberForm("to", partial(write, joined=" to ")))
+        forms.append(NumberForm("to", partial(write_value, joined=" to ")))
     elif joint.strip() == "to" and spot.word_before() != "from":
-        forms.append(NumberForm("dash", partial(write, joined="-")))
-    return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(forms),
+        forms.append(NumberForm("dash", partial(write_value, joined="-")))
+    return Mention(spot.start, spot.end, "range", (low, high), partial(write_value, joined=joint), tuple(forms),
                    partial(_nearby_ranges, low, high, is_or=joint.strip() == "or"))  # fmt: skip
 
 
@@ -390,30 +401,30 @@ def read_range_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrRea
     if not 0 < low < high or not spot.counts_many or spot.word_before() == "from":
         return "numbers that depend on each other"
 
-    def write(v: tuple[int, int]) -> str:
-        text = joint.join(map(spell_number, v))
+    def write_value(value: tuple[int, int]) -> str:
+        text = joint.join(map(spell_number, value))
         return text[0].upper() + text[1:] if capital else text
 
-    if write((low, high)) != match[0]:
+    if write_value((low, high)) != match[0]:
         return NO_OTHER
     forms = [NumberForm("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
     if joint == " to ":
         forms.append(NumberForm("dash", lambda v: f"{v[0]}-{v[1]}"))
     other_values = partial(_nearby_ranges, low, high, is_or=joint == " or ")
-    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(forms), other_values)
+    return Mention(spot.start, spot.end, "range", (low, high), write_value, tuple(forms), other_values)
 
 
-def _nearby_ranges(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
+def _nearby_ranges(low: int, high: int, distance: int, *, is_or: bool = False) -> list[tuple[int, int]]:
     if is_or and high - low == 1:
         return [
             (v, v + 1)
-            for v in map(int, list_values_at_distance(Fraction(low), size=size, least=2))
+            for v in map(int, list_values_at_distance(Fraction(low), distance=distance, minimum=2))
             if v + 1 < MAX_COMPOUND
         ]
-    result = [(low, int(v)) for v in list_values_at_distance(Fraction(high), size=size, least=low + 1)]
+    result = [(low, int(v)) for v in list_values_at_distance(Fraction(high), distance=distance, minimum=low + 1)]
     if high >= 1500 and len(str(low)) == 4:
         return [(a, b) for a, b in result if b < 2050 and len(str(b)) == 4] or [
-            (low + k, high + k) for k in (-size * 3, size * 3)
+            (low + k, high + k) for k in (-distance * 3, distance * 3)
         ]
     return result
 
@@ -430,12 +441,12 @@ def read_ordinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return IN_NAME
     words = text[0].isalpha()
 
-    def spoken(v: int) -> str:
-        said = spell_ordinal(v)
+    def write_as_spoken(value: int) -> str:
+        said = spell_ordinal(value)
         return said[0].upper() + said[1:] if words and text[0].isupper() else said
 
     own, form = (
-        (spoken, NumberForm("digits", ordinal_in_digits))
+        (write_as_spoken, NumberForm("digits", ordinal_in_digits))
         if words
         else (ordinal_in_digits, NumberForm("words", spell_ordinal))
     )
@@ -446,8 +457,8 @@ def read_ordinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         spot.word_after(2) if spot.word_after(2) in ("quarter", "century", "half") else spot.word_after(), 99
     )
 
-    def other_values(size: int) -> list[int]:
-        return [int(v) for v in list_values_at_distance(Fraction(value), size=size, least=2, most=most)]
+    def other_values(distance: int) -> list[int]:
+        return [int(v) for v in list_values_at_distance(Fraction(value), distance=distance, minimum=2, maximum=most)]
 
     return Mention(spot.start, spot.end, "ordinal", value, own, (form,), other_values)
 
@@ -461,14 +472,18 @@ def read_compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     if text[0].isalpha() and SMALL.get(text.lower()) is None:
         return None
 
-    def spoken(v: Fraction) -> str:
-        said = spell_integer(v) + tail
+    def write_as_spoken(value: Fraction) -> str:
+        said = spell_integer(value) + tail
         return said[0].upper() + said[1:] if text[0].isupper() else said
 
-    def digits(v: Fraction) -> str:
-        return f"{int(v)}{tail}"
+    def write_in_digits(value: Fraction) -> str:
+        return f"{int(value)}{tail}"
 
-    own, form = (spoken, NumberForm("digits", digits)) if text[0].isalpha() else (digits, NumberForm("words", spoken))
+    own, form = (
+        (write_as_spoken, NumberForm("digits", write_in_digits))
+        if text[0].isalpha()
+        else (write_in_digits, NumberForm("words", write_as_spoken))
+    )
     most = 99 if "old" in tail else 999
     other_values = partial(_nearby_values, value, 0, least=Fraction(2), most=most)
     return Mention(spot.start, spot.end, "compound", value, own, (form,), other_values)
@@ -482,16 +497,16 @@ def read_score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
                         "lead", "led", "draw", "drew", "beating", "score", "loss", "over"}) or low == high:  # fmt: skip
         return "a comparison of numbers, or a score"
 
-    def write(v: tuple[int, int], *, joined: str) -> str:
-        return f"{v[0]}{joined}{v[1]}"
+    def write_value(value: tuple[int, int], *, joined: str) -> str:
+        return f"{value[0]}{joined}{value[1]}"
 
-    def other_values(size: int) -> list[tuple[int, int]]:
-        reach = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 7, 10)}[size]
+    def other_values(distance: int) -> list[tuple[int, int]]:
+        reach = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 7, 10)}[distance]
         best = [(low + k, high) if low > high else (low, high + k) for k in reach]
         return [v for v in best if v != (low, high)]
 
-    return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=match["joint"]),
-                   (NumberForm("to", partial(write, joined=" to ")),), other_values)  # fmt: skip
+    return Mention(spot.start, spot.end, "score", (low, high), partial(write_value, joined=match["joint"]),
+                   (NumberForm("to", partial(write_value, joined=" to ")),), other_values)  # fmt: skip
 
 
 def read_version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -499,23 +514,24 @@ def read_version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     mark, number = match["mark"], match["version"]
     parts = tuple(map(int, number.split(".")))
 
-    def write(v: tuple[int, ...], *, before: str) -> str:
-        return before + ".".join(map(str, v))
+    def write_value(value: tuple[int, ...], *, before: str) -> str:
+        return before + ".".join(map(str, value))
 
     other_mark = "v" if "ersion" in mark else "version "
     if mark == "":
         other_mark = "version "
-    return Mention(spot.start, spot.end, "version", parts, partial(write, before=mark),
-                   (NumberForm("version" if other_mark != "v" else "v", partial(write, before=other_mark)),),
+    return Mention(spot.start, spot.end, "version", parts, partial(write_value, before=mark),
+                   (NumberForm("version" if other_mark != "v" else "v", partial(write_value, before=other_mark)),),
                    partial(_nearby_versions, parts))  # fmt: skip
 
 
-def _nearby_versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
-    if size == NEAR or len(parts) == 1:
+def _nearby_versions(parts: tuple[int, ...], distance: int) -> list[tuple[int, ...]]:
+    if distance == NEAR or len(parts) == 1:
         return [
-            (*parts[:-1], int(v)) for v in list_values_at_distance(Fraction(parts[-1]), size=size, least=0, most=999)
+            (*parts[:-1], int(v))
+            for v in list_values_at_distance(Fraction(parts[-1]), distance=distance, minimum=0, maximum=999)
         ]
-    firsts = [parts[0] + k for k in ((1, 2) if size == MIDDLE else (4, 6, 9))]
+    firsts = [parts[0] + k for k in ((1, 2) if distance == MIDDLE else (4, 6, 9))]
     return [(first, *parts[1:]) for first in firsts]
 
 
@@ -525,23 +541,23 @@ def read_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     if spot.word_before() not in CODED | {"no"} and not mark.strip():
         return None
 
-    def write(v: int, *, before: str) -> str:
-        return f"{before}{v:0{len(digits)}d}"
+    def write_value(value: int, *, before: str) -> str:
+        return f"{before}{value:0{len(digits)}d}"
 
     marks = {"#": "number ", "": "number ", "no. ": "#", "No. ": "#", "number ": "#"}
     if mark not in marks or (mark == "" and len(digits) < 2):
         return NO_OTHER
-    return Mention(spot.start, spot.end, "code", int(digits), partial(write, before=mark),
-                   (NumberForm("mark", partial(write, before=marks[mark])),),
+    return Mention(spot.start, spot.end, "code", int(digits), partial(write_value, before=mark),
+                   (NumberForm("mark", partial(write_value, before=marks[mark])),),
                    partial(_nearby_codes, digits))  # fmt: skip
 
 
-def _nearby_codes(digits: str, size: int) -> list[int]:
+def _nearby_codes(digits: str, distance: int) -> list[int]:
     """Return codes of the same length: with another last digit, with another middle digit, and with all digits
     reversed.
     """
     value, places = int(digits), len(digits)
-    reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
+    reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[distance]
     result = [value + k for k in reach] + [value - k for k in reach]
     return [v for v in result if v > 0 and len(str(v)) <= places and v != value]
 
@@ -550,11 +566,11 @@ def read_product_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReaso
     """Read a product's code of capitals and digits: A320, A-320."""
     letters, dash, digits = match["letters"], match["dash"], match["digits"]
 
-    def write(v: int, *, joined: str) -> str:
-        return f"{letters}{joined}{v}"
+    def write_value(value: int, *, joined: str) -> str:
+        return f"{letters}{joined}{value}"
 
-    form = NumberForm("hyphen" if not dash else "no hyphen", partial(write, joined="" if dash else "-"))
-    return Mention(spot.start, spot.end, "product", int(digits), partial(write, joined=dash), (form,),
+    form = NumberForm("hyphen" if not dash else "no hyphen", partial(write_value, joined="" if dash else "-"))
+    return Mention(spot.start, spot.end, "product", int(digits), partial(write_value, joined=dash), (form,),
                    partial(_nearby_codes, digits))  # fmt: skip
 
 

@@ -127,8 +127,8 @@ def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return "one or zero: no other number agrees grammatically"
     is_wordy, capital = text[0].isalpha(), text[0].isupper()
 
-    def write_own(v: Fraction) -> str:
-        return (_spell_whole_number(v, capital=capital) if is_wordy else style.write(v)) + gap + word
+    def write_in_same_notation(value: Fraction) -> str:
+        return (_spell_whole_number(value, capital=capital) if is_wordy else style.write(value)) + gap + word
 
     # An abbreviated unit precedes the noun that it describes: "a 2 mm nodule".
     forms = (
@@ -141,11 +141,11 @@ def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         forms.append(NumberForm(f"in {unit_name(smaller, 'long')}", _make_smaller_unit_writer(name, word)))
     least = Fraction(0) if style.decimals else Fraction(2)
 
-    def other_values(size: int) -> list[Fraction]:
-        match = list_values_at_distance(value / style.size, decimals=style.decimals, size=size, least=least)
+    def other_values(distance: int) -> list[Fraction]:
+        match = list_values_at_distance(value / style.size, decimals=style.decimals, distance=distance, minimum=least)
         return [v * style.size for v in match if v > 0 and v != 1]
 
-    return Mention(spot.start, spot.end, "measure", value, write_own, tuple(forms), other_values)
+    return Mention(spot.start, spot.end, "measure", value, write_in_same_notation, tuple(forms), other_values)
 
 
 def _forms_before_noun(style: NumberStyle, word: str, name: str) -> list[NumberForm]:
@@ -203,13 +203,13 @@ def _make_smaller_unit_writer(name: str, word: str) -> Write:
     if word.removesuffix("s") in BRITISH:
         smaller = smaller.replace("meters", "metres").replace("liters", "litres")
 
-    def write(v: Fraction) -> str:
-        if v * kind.times % 1 or v > kind.most * LONG:
-            raise ValueError(f"{v} is not said in {smaller}")
-        count = v * kind.times
+    def write_value(value: Fraction) -> str:
+        if value * kind.times % 1 or value > kind.most * LONG:
+            raise ValueError(f"{value} is not said in {smaller}")
+        count = value * kind.times
         return f"{NumberStyle(commas=count >= 1_000).write(count)} {smaller}"
 
-    return write
+    return write_value
 
 
 def read_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -264,13 +264,13 @@ def read_money_with_sign_behind(match: re.Match[str], spot: NumberPlace) -> Ment
     value, style = parse_digits(match["number"])
     sign, gap = match["sign"], match["gap"]
 
-    def write_own(v: Fraction) -> str:
-        return style.write(v) + gap + sign
+    def write_in_same_notation(value: Fraction) -> str:
+        return style.write(value) + gap + sign
 
     forms = [NumberForm("sign before", lambda v: sign + style.write(v))]
     if not spot.is_modifier:
         forms.append(NumberForm("name", lambda v: f"{style.write(v)} {SAID[CURRENCIES[sign]]}"))
-    return _make_money_mention(spot, value, style, write_own, tuple(forms))
+    return _make_money_mention(spot, value, style, write_in_same_notation, tuple(forms))
 
 
 def _dollars_and_cents(currency: str, value: Fraction) -> str:
@@ -288,9 +288,13 @@ def _make_money_mention(
     if (style.decimals > 2 and not style.scale) or spot.word_after() in SCALES:  # a rate of exchange
         return NO_OTHER
 
-    def other_values(size: int) -> list[Fraction]:
+    def other_values(distance: int) -> list[Fraction]:
         result = list_values_at_distance(
-            value / style.size, decimals=style.decimals, size=size, least=0, most=999 if style.scale else 10**13
+            value / style.size,
+            decimals=style.decimals,
+            distance=distance,
+            minimum=0,
+            maximum=999 if style.scale else 10**13,
         )
         return [v * style.size for v in result if v > 0 and v * style.size != 1 and v != 1]
 
@@ -306,8 +310,8 @@ def read_named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason
         return NO_OTHER
     capital = text[0].isupper()
 
-    def write_own(v: Fraction) -> str:
-        return f"{_spell_whole_number(v, capital=capital) if count is not None else style.write(v)} {word}"
+    def write_in_same_notation(value: Fraction) -> str:
+        return f"{_spell_whole_number(value, capital=capital) if count is not None else style.write(value)} {word}"
 
     scale = next((n for n, s in (("billion", 10**9), ("million", 10**6)) if value >= s and value % (s // 10) == 0), "")
     signed = NumberStyle(commas=value >= 1_000) if count is not None else style
@@ -315,7 +319,7 @@ def read_named_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason
         size = 10**9 if scale == "billion" else 10**6
         signed = NumberStyle(False, 1 if value % size else 0, True, f" {scale}")
     form = NumberForm("sign", lambda v: SIGNS[word] + signed.write(v))
-    return _make_money_mention(spot, value, style, write_own, (form,))
+    return _make_money_mention(spot, value, style, write_in_same_notation, (form,))
 
 
 _UNIT_NAMES = "|".join(

@@ -120,7 +120,7 @@ def _find_other_counts(parse: Parse, mention: Mention, mentions: Sequence[Mentio
         if word.lower() == "one" and mention.kind == "measure":
             continue
         kind = _kind_at(start, mentions)
-        if kind in PLAIN or (not kind and not _is_of_another_kind(parse, i)):
+        if kind in PLAIN or (not kind and not _is_year_time_money_or_name(parse, i)):
             result.append(start)
     return result
 
@@ -130,7 +130,7 @@ def _kind_at(start: int, mentions: Sequence[Mention]) -> str:
     return next((other.kind for other in mentions if other.start <= start < other.end), "")
 
 
-def _is_of_another_kind(parse: Parse, at: int) -> bool:
+def _is_year_time_money_or_name(parse: Parse, at: int) -> bool:
     """Return whether a number is a year, a time, money, a percentage, or part of a name or a date."""
     spot = NumberPlace(parse, parse.starts[at], parse.ends[at])
     around = f"{spot.word_before()} {parse.words[at]} {spot.word_after()}"

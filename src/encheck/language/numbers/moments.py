@@ -136,16 +136,18 @@ def _other_date_forms(value: Day, layout: str, width: str) -> list[NumberForm]:
     return [NumberForm(one, partial(format_date, layout=one)) for one in layouts if one not in (layout, plain)]
 
 
-def _nearby_days(value: Day, size: int) -> list[Day]:
+def _nearby_days(value: Day, distance: int) -> list[Day]:
     year, month, day = value
     if not day:
         return [
-            (year, m, 0) for m in list_integers_at_distance(month, size, ((1,), (2, 3), (5, 6)), least=1, most=MONTHS)
+            (year, m, 0)
+            for m in list_integers_at_distance(month, distance, ((1,), (2, 3), (5, 6)), minimum=1, maximum=MONTHS)
         ]
-    if size == FAR:
+    if distance == FAR:
         return [(year, m, day) for m in range(1, MONTHS + 1) if abs(m - month) > 1 and day <= LAST_DAY]
     return [
-        (year, month, d) for d in list_integers_at_distance(day, size, ((1, 2), (5, 8, 11), ()), least=1, most=LAST_DAY)
+        (year, month, d)
+        for d in list_integers_at_distance(day, distance, ((1, 2), (5, 8, 11), ()), minimum=1, maximum=LAST_DAY)
     ]
 
 
@@ -169,10 +171,10 @@ def read_date_in_figures(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
     if own(value) != match[0]:
         return NO_OTHER
 
-    def other_values(size: int) -> list[Day]:
+    def other_values(distance: int) -> list[Day]:
         return [
             d
-            for d in _nearby_days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
+            for d in _nearby_days(value, min(distance, MIDDLE) if layout.count("{m") == 0 else distance)
             if d[2] > MONTHS or match["sep"] == "-"
         ]
 
@@ -206,9 +208,9 @@ def read_year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return None
     every = years_between_events(spot) or 1
 
-    def other_values(size: int) -> list[int]:
+    def other_values(distance: int) -> list[int]:
         low, high = (1930, 2019) if [form.name for form in forms] == ["two figures"] else (1000, LAST_YEAR)
-        return list_integers_at_distance(value, size, STEPS[every], least=low, most=high)
+        return list_integers_at_distance(value, distance, STEPS[every], minimum=low, maximum=high)
 
     return Mention(spot.start, spot.end, "year", value, str, tuple(forms), other_values)
 
@@ -250,20 +252,20 @@ def read_decade(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         return IN_NAME
     mark = {"19": "{0}s", "'": "'{1}s", "\u2019": "\u2019{1}s"}.get(text[:2] if text[0].isdigit() else text[0], "")
 
-    def names(v: int) -> str:
-        return DECADES[(v - 1920) // 10]
+    def write_in_names(value: int) -> str:
+        return DECADES[(value - 1920) // 10]
 
-    def write_own(v: int) -> str:
-        return mark.format(v, v % 100) if mark else names(v)
+    def write_in_same_notation(value: int) -> str:
+        return mark.format(value, value % 100) if mark else write_in_names(value)
 
-    if write_own(value) != text:
+    if write_in_same_notation(value) != text:
         return NO_OTHER
-    form = NumberForm("words", names) if mark else NumberForm("figures", lambda v: f"{v}s")
+    form = NumberForm("words", write_in_names) if mark else NumberForm("figures", lambda v: f"{v}s")
 
-    def other_values(size: int) -> list[int]:
-        return list_integers_at_distance(value, size, ((10,), (20, 30), (40, 50, 60)), least=1920, most=1990)
+    def other_values(distance: int) -> list[int]:
+        return list_integers_at_distance(value, distance, ((10,), (20, 30), (40, 50, 60)), minimum=1920, maximum=1990)
 
-    return Mention(spot.start, spot.end, "decade", value, write_own, (form,), other_values)
+    return Mention(spot.start, spot.end, "decade", value, write_in_same_notation, (form,), other_values)
 
 
 def read_time(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -299,24 +301,26 @@ def _read_time_with_am_or_pm(
     value = (hour % 12 + 12 * afternoon, minute)
     bare = not match["minute"]
 
-    def write_own(v: tuple[int, int]) -> str:
-        return f"{v[0] % 12 or 12}{'' if bare else f':{v[1]:02}'}{half}"
+    def write_in_same_notation(value: tuple[int, int]) -> str:
+        return f"{value[0] % 12 or 12}{'' if bare else f':{value[1]:02}'}{half}"
 
     alone = len(HALF.findall(spot.parse.text)) == 1  # not "from 7 pm until 04:00"
     forms = [NumberForm("24 hours", partial(_format_24_hours, padded=True))] if alone else []
     if minute % 15 == 0 and ZONES.isdisjoint((spot.word_after(), spot.word_after(2))):
         forms.append(NumberForm("words", _time_and_part_of_day_in_words))
-    return _make_time_mention(spot, value, write_own, tuple(forms), range(12, 24) if afternoon else range(12))
+    return _make_time_mention(
+        spot, value, write_in_same_notation, tuple(forms), range(12, 24) if afternoon else range(12)
+    )
 
 
 def _make_time_mention(
     spot: NumberPlace, value: tuple[int, int], write: Callable[..., str], forms: tuple[NumberForm, ...], hours: range
 ) -> Mention:
-    def other_values(size: int) -> list[tuple[int, int]]:
+    def other_values(distance: int) -> list[tuple[int, int]]:
         return [
             (h, value[1])
             for h in list_integers_at_distance(
-                value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1]
+                value[0], distance, ((1,), (2, 3), (4, 5, 6, 7)), minimum=hours[0], maximum=hours[-1]
             )
         ]
 

@@ -223,13 +223,13 @@ def spell_half(value: Fraction) -> str:
 def make_decimal_writer(style: NumberStyle) -> Write:
     """Write decimals in words, digit by digit: "three point one four". Raise ValueError if the last of them is 0."""
 
-    def write(value: Fraction) -> str:
+    def write_value(value: Fraction) -> str:
         whole, _, places = style.write(value).replace(",", "").partition(".")
         if places.endswith("0") or value < 1:
             raise ValueError(f"{value} is not said with {len(places)} decimal places")
         return f"{spell_number(int(whole or 0))} point {' '.join(spell_number(int(digit)) for digit in places)}"
 
-    return write
+    return write_value
 
 
 def value_of_number_words(text: str) -> Fraction | None:
@@ -259,9 +259,14 @@ def last_significant_place(value: Fraction, decimals: int) -> Fraction:
 
 
 def list_values_at_distance(
-    value: Fraction, *, decimals: int = 0, size: int, least: Fraction | int = 2, most: Fraction | int = MAX_VALUE
+    value: Fraction,
+    *,
+    decimals: int = 0,
+    distance: int,
+    minimum: Fraction | int = 2,
+    maximum: Fraction | int = MAX_VALUE,
 ) -> list[Fraction]:
-    """Return other values at this distance, with as many places, from `least` to `most`.
+    """Return other values at this distance, with as many places, from `minimum` to `maximum`.
 
     Near is one or two steps of the last place (for round numbers one step or a part of it), middle a quarter to three
     quarters of the value, far five to fifteen times the value or a tenth.
@@ -270,7 +275,7 @@ def list_values_at_distance(
     [[10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21]]
     """
     step = last_significant_place(value, decimals)
-    if size == NEAR:
+    if distance == NEAR:
         written = Fraction(1, 10**decimals)
         if step <= written:
             result = [value + k * step for k in (-2, -1, 1, 2)]
@@ -278,13 +283,13 @@ def list_values_at_distance(
             steps = value / step
             smaller = max(step / 10 if steps < 2 else step / 2 if steps <= 5 else step, written)
             result = [value - smaller, value + smaller]
-    elif size == MIDDLE and value < FEW * step:
+    elif distance == MIDDLE and value < FEW * step:
         result = [value + k * step for k in (-5, -4, -3, 3, 4, 5)]
-    elif size == MIDDLE:
+    elif distance == MIDDLE:
         result = [v for share in EIGHTHS if abs((v := _round_to(value * share / 8, step)) - value) > 2 * step]
     else:
         result = [value * k for k in TIMES] + [_round_to(value / 10, Fraction(1, 10**decimals))]
-    return [v for v in dict.fromkeys(result) if least <= v <= most and v != value]
+    return [v for v in dict.fromkeys(result) if minimum <= v <= maximum and v != value]
 
 
 def _round_to(value: Fraction, step: Fraction) -> Fraction:
@@ -292,12 +297,12 @@ def _round_to(value: Fraction, step: Fraction) -> Fraction:
 
 
 def list_integers_at_distance(
-    value: int, size: int, steps: Sequence[Sequence[int]], *, least: int, most: int
+    value: int, distance: int, steps: Sequence[Sequence[int]], *, minimum: int, maximum: int
 ) -> list[int]:
     """Integers so many steps away on both sides, by distance, within bounds: days, hours, years.
 
     >>> list_integers_at_distance(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
     [3, 2, 7, 8]
     """
-    far = steps[size - 1]
-    return [v for v in (*(value - k for k in far), *(value + k for k in far)) if least <= v <= most]
+    far = steps[distance - 1]
+    return [v for v in (*(value - k for k in far), *(value + k for k in far)) if minimum <= v <= maximum]

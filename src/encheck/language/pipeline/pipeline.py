@@ -98,7 +98,7 @@ class Pipeline:
     """
 
     def __init__(self, name: str | None = None, *, file_hash: FileHash = file_sha256) -> None:
-        self.folder = BUNDLED if name is None else _find_pipeline_folder(name)
+        self.folder = BUNDLED if name is None else _find_spacy_pipeline_folder(name)
         self._hash = file_hash
 
     @cached_property
@@ -181,7 +181,7 @@ class Pipeline:
         yield from self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256)
 
 
-def _find_pipeline_folder(name: str) -> Path:
+def _find_spacy_pipeline_folder(name: str) -> Path:
     """Return the folder of a pipeline: a path, or an installed package with its data, found without importing it."""
     if name.startswith((".", "/", "~")) or Path(name).is_dir():
         return expand_home(name)

@@ -117,21 +117,21 @@ def plan_confirmation(
     for count in range(len(rows), wholes - 1, -1):
         for size in CLUSTERS_PER_ROW:
             found = [_draw_items(cell, known, items, size, seed) for cell, known in rows[:count]]
-            if meter.new([item for row in found for item in row.items]) <= meter.left:
+            if meter.count_new_texts([item for row in found for item in row.items]) <= meter.texts_left:
                 return found, [cell for cell, _ in rows[count:]]
     smallest = [_draw_items(cell, known, items, CLUSTERS_PER_ROW[-1], seed) for cell, known in rows[:wholes]]
     return smallest, [cell for cell, _ in rows[wholes:]]
 
 
 def _draw_items(
-    cell: Construction, known: SearchEstimate, items: Sequence[ExploredItem], size: int, seed: int
+    cell: Construction, known: SearchEstimate, items: Sequence[ExploredItem], max_clusters: int, seed: int
 ) -> PlannedRow:
-    """Return one item from each of at most `size` clusters. Clusters and items are drawn by hash."""
+    """Return one item from each of at most `max_clusters` clusters. Clusters and items are drawn by hash."""
     by_cluster: dict[str, list[ExploredItem]] = defaultdict(list)
     for item in items:
         if cell.contains(item):
             by_cluster[item.cluster].append(item)
-    names = sorted(by_cluster, key=lambda name: hash_fraction(seed, "confirm", name))[:size]
+    names = sorted(by_cluster, key=lambda name: hash_fraction(seed, "confirm", name))[:max_clusters]
     one = (min(by_cluster[name], key=lambda item: hash_fraction(seed, "item", *item.margin_texts)) for name in names)
     return PlannedRow(cell, known, tuple(one))
 
@@ -218,7 +218,7 @@ def explore(
         searches = _search_properties(materials, parts, meter, seed, found, tell)
         rows = [(cell, search.estimate(cell)) for search in searches
                 for cell in [Construction(search.items[0].property)]]  # fmt: skip
-        nominated = [(cell, search.estimate(cell)) for search in searches for cell in search.nominate()]
+        nominated = [(cell, search.estimate(cell)) for search in searches for cell in search.nominate_constructions()]
         rows += sorted(nominated, key=lambda one: (-one[1].low, one[0]))  # the highest lower bound first
         _confirm_rows(rows, parts, meter, seed, found, tell)
     except KeyboardInterrupt:
@@ -241,7 +241,7 @@ def _search_properties(
     parts: dict[str, SplitItems],
     meter: MarginMeter,
     seed: int,
-    found: Exploration,
+    exploration: Exploration,
     tell: Tell,
 ) -> list[ConstructionSearch]:
     searches = []
@@ -249,7 +249,7 @@ def _search_properties(
     for number, one in enumerate(materials):
         own = parts[one.property]
         if not own.search or not own.confirmation:
-            found.unconfirmed.append((Construction(one.property), "too few clusters for a part to confirm"))
+            exploration.unconfirmed.append((Construction(one.property), "too few clusters for a part to confirm"))
             continue
         others = frozenset(item_texts((*own.confirmation, *own.reading)))
         search = ConstructionSearch(
@@ -260,7 +260,7 @@ def _search_properties(
             search.run(meter, limit=limit, until=until)
         finally:
             first, second, third = (count_clusters(some, range(len(some))) for some in own)
-            found.searched.append(
+            exploration.searched.append(
                 SearchSummary(
                     search.items[0].property, (first, second, third), search.tried, len(search.cells.open),
                     search.cells.total, len(search.failed), search.filled, search.is_finished,
@@ -276,17 +276,17 @@ def _confirm_rows(
     parts: dict[str, SplitItems],
     meter: MarginMeter,
     seed: int,
-    found: Exploration,
+    exploration: Exploration,
     tell: Tell,
 ) -> None:
-    found.held = tuple(item for one in parts.values() for item in one.confirmation)
-    plan, without_room = plan_confirmation(rows, found.held, meter, seed=seed)
-    found.planned = len(plan)
-    found.unconfirmed += [(cell, "no budget was left") for cell in without_room]
+    exploration.held = tuple(item for one in parts.values() for item in one.confirmation)
+    plan, without_room = plan_confirmation(rows, exploration.held, meter, seed=seed)
+    exploration.planned = len(plan)
+    exploration.unconfirmed += [(cell, "no budget was left") for cell in without_room]
     for row in plan:
         tell(f"to confirm: {row.cell.says}: {len(row.items)} clusters")
     for row in plan:
-        found.rows.append(confirm_row(row, meter.margins(row.items), of=len(plan)))
+        exploration.rows.append(confirm_row(row, meter.margins(row.items), of=len(plan)))
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
@@ -338,52 +338,57 @@ HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdi
 
 
 def exploration_lines(
-    found: Exploration, model: str, *, shrunk: Mapping[Construction, ItemForm], budget: SearchBudget, encoded: int
+    exploration: Exploration, model: str, *, shrunk: Mapping[Construction, ItemForm], budget: SearchBudget, encoded: int
 ) -> Iterator[str]:
     """Yield the table of rows, an example for each row that breaks, and the coverage of the search."""
-    numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
-    count = sum(bool(row.cell.values) for row in found.rows)
+    numbers = {row.cell: str(n) for n, row in enumerate((r for r in exploration.rows if r.cell.values), 1)}
+    count = sum(bool(row.cell.values) for row in exploration.rows)
     outcome = "no construction stood out in the search"
     if count:
         outcome = (
-            f"{len(found.broken)} of {count} nominated constructions confirmed to fail in more than {UNBROKEN:.0%}"
+            f"{len(exploration.broken)} of {count} nominated constructions confirmed "
+            f"to fail in more than {UNBROKEN:.0%}"
         )
-    if found.stopped:
-        outcome += f" (interrupted in {found.stopped})"
-    if found.stopped and not found.rows:
-        outcome = f"interrupted in {found.stopped}, so nothing was confirmed"
+    if exploration.stopped:
+        outcome += f" (interrupted in {exploration.stopped})"
+    if exploration.stopped and not exploration.rows:
+        outcome = f"interrupted in {exploration.stopped}, so nothing was confirmed"
     yield f"Where {model} breaks: {outcome}"
     yield ""
-    if found.rows:
+    if exploration.rows:
         lines = [
             (numbers.get(row.cell, ""), f"{row.rate:.0%}", f"[{100 * row.low:.0f}, {100 * row.high:.0f}]",
              f"{row.failed} of {row.n}", f"{CHANCE:.0%}", f"{row.surface_rate:.0%} {row.surface}", row.verdict,
              row.cell.says)
-            for row in found.rows
+            for row in exploration.rows
         ]  # fmt: skip
         yield from table([HEAD, *lines])
-        what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
+        what = (
+            f"The intervals hold for all {exploration.planned} rows at once"
+            if exploration.planned > 1
+            else "The interval holds"
+        )
         yield f"{what}: none of these clusters was used in the search, and their number was fixed"
-        least = next(n for n in range(1, 10_000) if (0.05 / found.planned) ** (1 / n) > 1 - UNBROKEN)
+        least = next(n for n in range(1, 10_000) if (0.05 / exploration.planned) ** (1 / n) > 1 - UNBROKEN)
         need = f"an upper bound under {UNBROKEN:.0%}: here 0 failures in {least} clusters or more."
         yield f'before any was drawn. "unbroken" needs {need}'
-    for row in found.rows:
+    for row in exploration.rows:
         if row.cell.values:
             yield from (
                 "",
-                *_example_lines(row, numbers[row.cell], shrunk.get(row.cell), found.to_read.get(row.cell, ())),
+                *_example_lines(row, numbers[row.cell], shrunk.get(row.cell), exploration.to_read.get(row.cell, ())),
             )
     yield ""
-    yield from (f"not confirmed, {why}: {cell.says}" for cell, why in found.unconfirmed)
-    for one in found.searched:
+    yield from (f"not confirmed, {why}: {cell.says}" for cell, why in exploration.unconfirmed)
+    for one in exploration.searched:
         yield from _search_lines(one)
     bounds = [f"{budget.texts:,} texts"] if budget.texts is not None else []
     bounds += [f"{budget.seconds / 60:g} minutes"] if budget.seconds is not None else []
     yield (
-        f"budget {' and '.join(bounds)}: {found.asked:,} texts used, {encoded:,} of them encoded, the others from "
-        f"the store; {found.seconds / 60:.1f} minutes"
+        f"budget {' and '.join(bounds)}: {exploration.asked:,} texts used, {encoded:,} of them encoded, the others "
+        f"from the store; {exploration.seconds / 60:.1f} minutes"
     )
-    if budget.seconds is not None and not all(one.is_finished for one in found.searched):
+    if budget.seconds is not None and not all(one.is_finished for one in exploration.searched):
         yield "time ended the search, so another run may differ; --texts N without --minutes is repeatable"
 
 

@@ -29,7 +29,7 @@ from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.features import features_of_item
-from encheck.scoring.triplets import Triplet, surface_preference
+from encheck.scoring.triplets import Triplet, nearer_by_edit_distance
 from encheck.types import Edit, Group, content_hash
 
 TRIES = 60  # most choices change another text, or none
@@ -108,18 +108,18 @@ Feature = tuple[str, str]
 def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> Iterator[Feature]:
     """Yield the features of the wording that are specific to a property."""
     if name == "negation":
-        yield "source denies", f"source with {_negative_word(triplet.source)}"
-        yield "kept denies", f"kept text with {_negative_word(triplet.near)}"
-        yield "changed denies", f"changed text with {_negative_word(triplet.far)}"
+        yield "source denies", f"source with {_kind_of_negative_word(triplet.source)}"
+        yield "kept denies", f"kept text with {_kind_of_negative_word(triplet.near)}"
+        yield "changed denies", f"changed text with {_kind_of_negative_word(triplet.far)}"
     if name == "number":
         yield "source writes", f"source number in {_number_format(triplet.source[e.start : e.end] for e in changed)}"
         yield "changed writes", f"changed number in {_number_format(e.text for e in changed)}"
 
 
-def _negative_word(text: str) -> str:
+def _kind_of_negative_word(text: str) -> str:
     """Return the kind of negative word in a text.
 
-    >>> _negative_word("It isn't open."), _negative_word("It is open.")
+    >>> _kind_of_negative_word("It isn't open."), _kind_of_negative_word("It is open.")
     ("n't", 'no negative word')
     """
     return next((said for said, pattern in NEGATIVES if pattern.search(text)), "no negative word")
@@ -171,7 +171,7 @@ class ExploredItem:
     @builtins.property
     def texts(self) -> tuple[str, ...]:
         """The distinct texts of its group."""
-        return tuple(dict.fromkeys(text for pair in self.whole.pairs for text in pair))
+        return tuple(dict.fromkeys(text for pair in self.whole.pairs_to_score for text in pair))
 
 
 @dataclass(frozen=True)
@@ -216,8 +216,8 @@ def gather_material(
     if not items:
         raise UsageError(f"there is nothing to search for {name}: {'; '.join(dict.fromkeys(source.why_none.values()))}")
 
-    def more(some: Sequence[ExploredItem], turn: int) -> list[ExploredItem]:
-        again = (change_one_choice(one.filling, seed=(seed, turn, i)) for i, one in enumerate(some) if one.filling)
+    def more(items: Sequence[ExploredItem], turn: int) -> list[ExploredItem]:
+        again = (change_one_choice(one.filling, seed=(seed, turn, i)) for i, one in enumerate(items) if one.filling)
         return source.of_frames([one for one in again if one])
 
     distinct: dict[tuple[str, ...], ExploredItem] = {}
@@ -238,11 +238,11 @@ class ItemSource:
         """Return the items of these data. If there are none, record the reason."""
         return [item for whole in self._crossed(data, origin) for item in self._items(whole, origin)]
 
-    def of_frames(self, some: Sequence[Filling]) -> list[ExploredItem]:
+    def of_frames(self, fillings: Sequence[Filling]) -> list[ExploredItem]:
         """Return the items of filled frames. An item's cluster is its frame."""
-        groups = tuple(replace(one.group, cluster=str(i)) for i, one in enumerate(some))
+        groups = tuple(replace(one.group, cluster=str(i)) for i, one in enumerate(fillings))
         found = self._crossed(Dataset("frames", (), groups, "", len(groups)), FRAMES)
-        return [item for whole in found for item in self._items(whole, FRAMES, some[int(whole.cluster)])]
+        return [item for whole in found for item in self._items(whole, FRAMES, fillings[int(whole.cluster)])]
 
     def _crossed(self, data: Dataset, origin: str) -> list[Crossed]:
         try:
@@ -259,10 +259,10 @@ class ItemSource:
         for triplet in whole.triplets:
             kept, changed = (diff_words(triplet.source, text) for text in (triplet.near, triplet.far))
             why = "" if filling else triplet.far_why
-            said = features_of_item(english.parse(triplet.source), kept, changed, why, english.lexicon)
+            said = features_of_item(english.stored_parse(triplet.source), kept, changed, why, english.lexicon)
             values = {
                 "origin": origin,
-                "surface": FAVOURS[surface_preference(triplet.source, triplet.near, triplet.far)],
+                "surface": FAVOURS[nearer_by_edit_distance(triplet.source, triplet.near, triplet.far)],
                 **{name: value for name, value in said.items() if name not in LEFT_OUT},
                 **dict(wording_features(self.name, triplet, changed)),
             }

@@ -146,13 +146,13 @@ class MarginMeter:
             return []
         self.asked |= {text for item in items for text in item.margin_texts}
         start = self.budget.clock()
-        values = list(self.ask([pair for item in items for pair in item.triplet.pairs]))
+        values = list(self.ask([pair for item in items for pair in item.triplet.pairs_to_score]))
         self.seconds += self.budget.clock() - start
         if self._first == (0, 0.0):
             self._first = len(self.asked), self.seconds
         return [round(float(a) - float(b), DECIMALS) for a, b in zip(values[::2], values[1::2], strict=True)]
 
-    def new(self, items: Sequence[ExploredItem]) -> int:
+    def count_new_texts(self, items: Sequence[ExploredItem]) -> int:
         """Return the number of texts of these items that have not been requested yet."""
         return len({text for item in items for text in item.margin_texts} - self.asked)
 
@@ -175,7 +175,7 @@ class MarginMeter:
         return texts / seconds if seconds > 0 else float("inf")
 
     @property
-    def left(self) -> float:
+    def texts_left(self) -> float:
         """The number of texts that the budget still allows, at the speed so far."""
         texts = float("inf") if self.budget.texts is None else self.budget.texts - len(self.asked)
         if self.budget.seconds is None or not self.seconds:
@@ -227,9 +227,9 @@ class ConstructionSearch:
         self._members = {cell: [] for cell in self.alive}
         self._known = {item.margin_texts for item in self.items}
         for place in range(len(self.items)):
-            self._enter(place)
+            self._add_to_constructions(place)
 
-    def _enter(self, place: int) -> None:
+    def _add_to_constructions(self, place: int) -> None:
         for cell in constructions_of(self.items[place]):
             if cell in self._members:
                 self._members[cell].append(place)
@@ -240,7 +240,7 @@ class ConstructionSearch:
         The first few items are scored even if that takes longer.
         """
         while self.rounds < ROUNDS:
-            if not self._asked(meter, list(self._wanted(FIRST * 2**self.rounds)), limit, until):
+            if not self._score_items_at(meter, list(self._next_positions(FIRST * 2**self.rounds)), limit, until):
                 return
             self.rounds += 1
             ranked = sorted(self.alive, key=lambda one: (-self.estimate(one).high, one))
@@ -256,10 +256,10 @@ class ConstructionSearch:
                     self._known.add(item.margin_texts)
                     self.items.append(item)
                     self.filled += 1
-                    self._enter(len(self.items) - 1)
+                    self._add_to_constructions(len(self.items) - 1)
         self.is_finished = True
 
-    def _asked(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
+    def _score_items_at(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
         """Score items at these positions. Return whether the limits allowed scoring all of them."""
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]
@@ -278,7 +278,7 @@ class ConstructionSearch:
                 return False
         return True
 
-    def _wanted(self, quota: int) -> Iterator[int]:
+    def _next_positions(self, quota: int) -> Iterator[int]:
         """Yield items that bring each remaining construction to `quota` clusters, starting with the highest bound."""
         there: set[int] = set(self.failed)
 
@@ -311,7 +311,7 @@ class ConstructionSearch:
         """The number of constructions that reached the first round's number of clusters."""
         return sum(self.estimate(cell).clusters >= FIRST for cell in self.cells.open)
 
-    def nominate(self) -> list[Construction]:
+    def nominate_constructions(self) -> list[Construction]:
         """Return at most five constructions that fail more often than the property, those with the highest lower
         bounds.
 

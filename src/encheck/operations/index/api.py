@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from encheck.api import as_option
-from encheck.gating.advice import row_spans
+from encheck.gating.advice import row_numbers_in_words
 from encheck.indexes.audit import AuditedRow, IndexAudit
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
@@ -110,7 +110,7 @@ def audit_lines(audit: IndexAudit) -> Iterator[str]:
         lines.append((count.kind, f"{count.rows:,}", ", ".join(map(_row_name, rows[:FIRST])) + more))
     yield from table(lines)
     for group in audit.groups:
-        yield f"  rows {row_spans(group.rows)}: {group.says} ({group.evidence})"
+        yield f"  rows {row_numbers_in_words(group.rows)}: {group.says} ({group.evidence})"
     yield from (f"  {note}" for note in audit.notes)
     yield f"INDEX: {audit.outcome.upper()}. {audit.reason}"
 

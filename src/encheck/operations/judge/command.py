@@ -54,14 +54,14 @@ def judge_(
             raise UsageError("--page writes a page and --answers reads what it saved: use only one of them")
         judging = open_judging(folder, qrels=qrels)
         if answers:
-            judged = judging.judged(import_answers(judging, answers))
+            judged = judging.summarise_judgements(import_answers(judging, answers))
         elif page:
-            judged = judging.judged(read_judgements(judging.qrels))
+            judged = judging.summarise_judgements(read_judgements(judging.qrels))
             path, count = write_judging_page(judging)
             print_message(f"{path}: {count:,} pairs; then: {judging.command} --answers answers.json")
         else:
             judged = ask_people(judging, ask=_ask, show=print_message)
-        agreement = judging.agreement(read_judgements(judging.qrels))
+        agreement = judging.agreement_text(read_judgements(judging.qrels))
     gate = gate_with_judgements(judging, judged)
     _tell(gate, agreement)
     raise typer.Exit(gate.exit_code)

@@ -60,7 +60,7 @@ class ShownPair:
     is_swapped: bool
     again: bool = False
 
-    def answer(self, said: str) -> Judgement:
+    def parse_answer(self, said: str) -> Judgement:
         """Return the judgement about baseline and candidate for the answer "1", "2", "equal" or "neither"."""
         if said in ("equal", "neither"):
             return said  # type: ignore[return-value]
@@ -91,16 +91,16 @@ class Judging:
         """The name of the model that is to be replaced."""
         return self.gate.against[0].baseline
 
-    def show_query(self, asked: JudgingQuery, *, again: bool = False) -> ShownPair:
+    def show_query(self, query: JudgingQuery, *, again: bool = False) -> ShownPair:
         """Return the query with its answers in random order. A repeat gets an order of its own."""
-        one = self.disagreements[asked.item]
-        texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
+        one = self.disagreements[query.item]
+        texts, is_swapped = [one.before.text, one.after.text], query.is_swapped(self.pool.seed, again=again)
         first, second = texts[::-1] if is_swapped else texts
-        return ShownPair(asked, one.query, first, second, is_swapped, again)
+        return ShownPair(query, one.query, first, second, is_swapped, again)
 
-    def judged(self, known: Judgements) -> JudgementSummary:
+    def summarise_judgements(self, known: Judgements) -> JudgementSummary:
         """Return the decision that follows from these judgements."""
-        return decide_by_judgements(self.pool, known.answers(self.pool.order), baseline=self.baseline)
+        return decide_by_judgements(self.pool, known.answers_to(self.pool.order), baseline=self.baseline)
 
     @property
     def planned_queries(self) -> tuple[JudgingQuery, ...]:
@@ -112,11 +112,11 @@ class Judging:
 
         `again` has the judgements of repeated pairs.
         """
-        answered = self.judged(known).answered
+        answered = self.summarise_judgements(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
         if due:
             return self.show_query(due, again=True)
-        return next((self.show_query(q) for q in self.planned_queries if known.answer(q) is None), None)
+        return next((self.show_query(q) for q in self.planned_queries if known.answer_to(q) is None), None)
 
     def read_repeats(self) -> dict[str, Judgement]:
         """Return the judgements of repeated pairs, by query. Raise UsageError if the file cannot be read."""
@@ -136,10 +136,10 @@ class Judging:
         with writable_folder(self.folder):
             write_text(self.folder / AGAIN, json.dumps(again, indent=1) + "\n")
 
-    def agreement(self, known: Judgements) -> str:
+    def agreement_text(self, known: Judgements) -> str:
         """Return how many repeated pairs were judged the same, with a warning if too few; empty without repeats."""
         again = self.read_repeats()
-        pairs = [(known.answer(q), again[q.query]) for q, _ in self.pool.repeats if q.query in again]
+        pairs = [(known.answer_to(q), again[q.query]) for q, _ in self.pool.repeats if q.query in again]
         agreed = sum(first == second for first, second in pairs)
         if not pairs:
             return ""
@@ -221,13 +221,13 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
     """
     known, again = read_judgements(judging.qrels), judging.read_repeats()
     pairs = {q.pair: q for q in judging.pool.order}
-    if before := len(known.answers(judging.planned_queries)):
+    if before := len(known.answers_to(judging.planned_queries)):
         show(f"{before:,} of these queries were judged before")
     most, last_repeat, has_asked = len(judging.planned_queries) + len(judging.pool.repeats), "", False
     while one := judging.next_pair(known, again):
-        if not (judging.judged(known).left or (has_asked and one.again)):
+        if not (judging.summarise_judgements(known).left or (has_asked and one.again)):
             break
-        number = len(known.answers(judging.planned_queries)) + len(again) + 1
+        number = len(known.answers_to(judging.planned_queries)) + len(again) + 1
         lines = (
             f"\n{number:,} of at most {most:,}",
             _one_line(one.query),
@@ -240,14 +240,14 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
             break
         if said in KEY_ANSWERS and one.again:
             again, last_repeat, has_asked = (
-                {**again, one.asked.query: one.answer(KEY_ANSWERS[said])},
+                {**again, one.asked.query: one.parse_answer(KEY_ANSWERS[said])},
                 one.asked.query,
                 True,
             )
             judging.save_repeats(again)
         elif said in KEY_ANSWERS:
             known, last_repeat, has_asked = (
-                save_answers(judging.qrels, [(one.asked, one.answer(KEY_ANSWERS[said]))]),
+                save_answers(judging.qrels, [(one.asked, one.parse_answer(KEY_ANSWERS[said]))]),
                 "",
                 True,
             )
@@ -258,7 +258,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
             known = save_answers(judging.qrels, [(last, None)])
         else:
             show("there is nothing to undo" if said == "u" else f"{said!r} is not an answer")
-    return judging.judged(known)
+    return judging.summarise_judgements(known)
 
 
 def _one_line(text: str) -> str:
@@ -305,7 +305,7 @@ def write_judging_page(judging: Judging) -> tuple[Path, int]:
     looks: list[int] = []
     done = 0
     for count, q in enumerate(judging.planned_queries, start=1):
-        if known.answer(q) is None:
+        if known.answer_to(q) is None:
             asked.append(judging.show_query(q))
         else:
             done += 1
@@ -365,7 +365,7 @@ def import_answers(judging: Judging, path: Path) -> Judgements:
             raise UsageError(
                 f"{path}: the answer to query {name!r} is {said!r}, but should be {', '.join(PAGE_ANSWERS)}"
             )
-        answer = judging.show_query(known[query], again=query != name).answer(said)
+        answer = judging.show_query(known[query], again=query != name).parse_answer(said)
         if query == name:
             kept.append((known[query], answer))
         else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from encheck.operations.same.comparison import SameReport
     from encheck.operations.same.sides import ModelAnswers
-    from encheck.running.subject import Role, Subject
+    from encheck.running.model_under_test import ModelUnderTest, Role
 
 SAVED = ".json"  # how the name of a saved file ends
 
@@ -98,7 +98,7 @@ def _is_saved(given: object) -> bool:
     return isinstance(given, str | Path) and str(given).endswith(SAVED)
 
 
-def _open_subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
+def _open_subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> ModelUnderTest:
     """Return one of the two models, without loading its weights."""
     from encheck.engine.run import name_models
     from encheck.options import Settings, arguments_for, project_table

@@ -70,10 +70,10 @@ def text_partners() -> Mapping[str, str]:
     return {text: every[(i + PARTNER_OFFSET) % len(every)] for i, text in enumerate(every)}
 
 
-def twin_rows(some: Sequence[FixedText], kind: str) -> list[tuple[int, int, FixedText]]:
+def pairs_of_twin_texts(texts: Sequence[FixedText], kind: str) -> list[tuple[int, int, FixedText]]:
     """Return (row of the text, row of its twin, the text) for the twins of one kind among these texts."""
-    rows = {one.id: row for row, one in enumerate(some)}
-    return [(row, rows[one.twin], one) for row, one in enumerate(some) if one.kind == kind and one.twin in rows]
+    rows = {one.id: row for row, one in enumerate(texts)}
+    return [(row, rows[one.twin], one) for row, one in enumerate(texts) if one.kind == kind and one.twin in rows]
 
 
 Vectors = NDArray[np.float32]
@@ -111,7 +111,7 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
     prompt, some = next((change.prompt for change in changes if change.prompt is not None), None), list(texts)
     for change in changes:
         some = [change.before(text) for text in some] if change.before else some
-    with _hide_length_warning(), ExitStack() as held:
+    with _without_length_warning(), ExitStack() as held:
         try:
             for within in (change.within for change in changes if change.within):
                 held.enter_context(within())
@@ -150,7 +150,7 @@ def _encode_or_score(model: Model, plain: Sequence[str], texts: Sequence[str], r
 
 
 @contextmanager
-def _hide_length_warning() -> Iterator[None]:
+def _without_length_warning() -> Iterator[None]:
     """Suppress the warning, repeated for every batch, that texts are longer than the model reads."""
     log = logging.getLogger("encheck")
     is_news: Callable[[logging.LogRecord], bool] = lambda record: "are longer than" not in str(record.msg)  # noqa: E731

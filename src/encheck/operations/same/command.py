@@ -10,7 +10,7 @@ import typer
 from encheck.cli.shared import ModelArgs, app, as_option, print_lines, print_message, report_errors
 
 if TYPE_CHECKING:
-    from encheck.running.subject import Role
+    from encheck.running.model_under_test import Role
 
 
 @app.command()

@@ -35,15 +35,15 @@ from encheck.operations.same.changes import (
     encode_changed,
     fixed_texts,
     known_prompts,
+    pairs_of_twin_texts,
     set_temporarily,
-    twin_rows,
 )
 from encheck.operations.same.sides import Kind, ModelAnswers, agreeing_rows
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.html.page import render_template
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
-from encheck.running.subject import Subject
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.similarity import ROUNDING, cosine
 from encheck.types import content_hash
 
@@ -416,7 +416,7 @@ def _prompt_shown_by_twins(
     """Return the cause "prompt" if one model's vector of a text is the other's vector of the text after a prompt."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
         for prompt in known_prompts():
-            rows = [(row, other) for row, other, one in twin_rows(texts, "prompt") if one.shows == prompt]
+            rows = [(row, other) for row, other, one in pairs_of_twin_texts(texts, "prompt") if one.shows == prompt]
             with_it, without = ([pair[i] for pair in rows] for i in (0, 1))
             moves = rows and not agreeing_rows(first[with_it], first[without], "vector", by_cosine=True).any()
             if moves and agreeing_rows(first[with_it], second[without], "vector", by_cosine=True).all():
@@ -429,7 +429,7 @@ def _distinguished_twins(texts: Sequence[FixedText], vectors: Vectors, kind: str
 
     For the kind "long", return what they show, otherwise their ids.
     """
-    pairs = twin_rows(texts, kind)
+    pairs = pairs_of_twin_texts(texts, kind)
     first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
     alike = np.nan_to_num(cosine(first, second)) > 1 - SAME_VECTOR_DISTANCE
     return [
@@ -483,7 +483,7 @@ class SameReport:
     texts: tuple[TextFigure, ...] = ()
 
 
-def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
+def choose_texts(subjects: Sequence[ModelUnderTest], *, role: str | None = None) -> list[FixedText]:
     """Return the texts for the comparison: the 200 fixed texts.
 
     If a file of vectors lacks some of them, return the others or, if these are too few, up to 200 texts of that file.
@@ -491,7 +491,7 @@ def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> lis
     some: Sequence[FixedText] = fixed_texts()
     for model in (subject.model for subject in subjects):
         if isinstance(model, PartialEncoder):
-            lacks = {*model.lacks([one.text for one in some], role=role)}
+            lacks = {*model.texts_without_vector([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
             if len(there) < MIN_TEXTS:
                 own = sorted(getattr(model, "texts_with_vector", ()), key=content_hash)[: len(fixed_texts())]
@@ -641,51 +641,51 @@ STEPS: dict[SameOutcome, str] = {
 }
 
 
-def same_headline(found: SameReport) -> str:
+def same_headline(report: SameReport) -> str:
     """Return the answer in one sentence."""
-    because = f" ({' and '.join(found.causes)})" if found.causes else ""
-    return f"{HEADLINES[found.outcome]}{because}"
+    because = f" ({' and '.join(report.causes)})" if report.causes else ""
+    return f"{HEADLINES[report.outcome]}{because}"
 
 
-def same_lines(found: SameReport) -> Iterator[str]:
+def same_lines(report: SameReport) -> Iterator[str]:
     """Yield the lines of the terminal output."""
-    yield f"{found.outcome}: {same_headline(found)}. A: {found.a}, B: {found.b}"
-    yield from (f"  {reason}" for reason in found.reasons)
-    if found.reindex:
-        yield f"  {found.reindex}"
-    if found.moved:
+    yield f"{report.outcome}: {same_headline(report)}. A: {report.a}, B: {report.b}"
+    yield from (f"  {reason}" for reason in report.reasons)
+    if report.reindex:
+        yield f"  {report.reindex}"
+    if report.moved:
         yield ""
-        yield from (f"  {line}" for line in table([HEADS[found.kind], *_kind_rows(found)]))
+        yield from (f"  {line}" for line in table([HEADS[report.kind], *_kind_rows(report)]))
 
 
-def _kind_rows(found: SameReport) -> list[tuple[str, ...]]:
+def _kind_rows(report: SameReport) -> list[tuple[str, ...]]:
     """Return the table rows, one per kind of text, in the order of the texts."""
     lines: list[tuple[str, ...]] = []
-    for kind in dict.fromkeys(one.kind for one in found.texts):
-        some = [one for one in found.texts if one.kind == kind]
+    for kind in dict.fromkeys(one.kind for one in report.texts):
+        some = [one for one in report.texts if one.kind == kind]
         figures = [one.figure for one in some]
-        worst = min(figures) if found.kind == "vector" else max(figures)
+        worst = min(figures) if report.kind == "vector" else max(figures)
         moved = sum(one.moved for one in some)
         lines.append((KINDS[kind], str(len(some)), str(moved), f"{np.median(figures):.3f}", f"{worst:.3f}"))
     return lines
 
 
-def write_same_page(path: Path, found: SameReport) -> None:
+def write_same_page(path: Path, report: SameReport) -> None:
     """Write the page: the answer, the kinds of texts, the largest changes. Raise UsageError if it cannot be written."""
-    sign = 1 if found.kind == "vector" else -1
-    worst = sorted((one for one in found.texts if one.moved), key=lambda one: sign * one.figure)[:WORST]
-    headline = same_headline(found)
-    stamp = "ANOTHER MODEL" if found.outcome == "another" else found.outcome.upper()
+    sign = 1 if report.kind == "vector" else -1
+    worst = sorted((one for one in report.texts if one.moved), key=lambda one: sign * one.figure)[:WORST]
+    headline = same_headline(report)
+    stamp = "ANOTHER MODEL" if report.outcome == "another" else report.outcome.upper()
     verdict = VerdictBanner(
-        TONES[found.outcome], stamp, headline[0].upper() + headline[1:],
-        "".join(f"{reason[0].upper()}{reason[1:]}." for reason in found.reasons[:1]), NextStep(STEPS[found.outcome]),
+        TONES[report.outcome], stamp, headline[0].upper() + headline[1:],
+        "".join(f"{reason[0].upper()}{reason[1:]}." for reason in report.reasons[:1]), NextStep(STEPS[report.outcome]),
     )  # fmt: skip
     made = render_template(
         "identity.html",
-        found=found,
+        found=report,
         verdict=verdict,
-        head=HEADS[found.kind],
-        lines=_kind_rows(found),
+        head=HEADS[report.kind],
+        lines=_kind_rows(report),
         worst=[(KINDS[one.kind], f"{one.figure:.3f}", one.text[:160]) for one in worst],
     )
     write_named(path, made)

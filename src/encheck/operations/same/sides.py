@@ -22,8 +22,8 @@ from encheck.gating.reindex import MIN_TEXTS, PackedSample, RoleVectors, VectorS
 from encheck.operations.same.changes import EDITION, EMPTY, FixedText, encode_changed, fixed_texts, texts_hash
 from encheck.reporting.results import write_named
 from encheck.reporting.view import full_name
+from encheck.running.model_under_test import ModelUnderTest, Role
 from encheck.running.service import count_lengths, stable_fingerprint
-from encheck.running.subject import Role, Subject
 from encheck.similarity import ROUNDING
 from encheck.system.documents import read_json
 from encheck.system.typed_files import Positive, as_json, read_typed
@@ -120,14 +120,18 @@ def model_kind(model: Model) -> Kind:
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
-def encode_side(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
+def encode_side(subject: ModelUnderTest, texts: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
     """Call a model on the texts, of which it may refuse empty ones. Raise EncoderError if it fails."""
     model = subject.model
     try:
         if isinstance(model, FittedModel):
-            model.fit([one.text for one in some])
+            model.fit([one.text for one in texts])
         kind = model_kind(model)
-        known = [one for one in some if not isinstance(model, PartialEncoder) or not model.lacks([one.text], role=role)]
+        known = [
+            one
+            for one in texts
+            if not isinstance(model, PartialEncoder) or not model.texts_without_vector([one.text], role=role)
+        ]
         known = _drop_refused_texts(model, known, role or "")
         every = [one.text for one in known]
         padded, unstable, alone = _test_batching(model, every, role or "", kind)
@@ -152,10 +156,10 @@ def encode_side(subject: Subject, some: Sequence[FixedText], *, role: Role | Non
     return ModelAnswers(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model, name)
 
 
-def _drop_refused_texts(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
+def _drop_refused_texts(model: Model, texts: Sequence[FixedText], role: str) -> list[FixedText]:
     """Return the texts without the empty texts that the model refuses, as some servers do."""
     found = []
-    for one in some:
+    for one in texts:
         if one.kind == EMPTY:
             try:
                 encode_changed(model, [one.text], role)
@@ -232,7 +236,7 @@ def save_side(path: Path, side: ModelAnswers) -> None:
 def read_side(path: Path) -> ModelAnswers:
     """Return the answers in a saved file. Raise UsageError if it is missing, damaged, newer, or for other texts."""
     try:
-        found = read_json(path, most=MOST_BYTES)
+        found = read_json(path, max_bytes=MOST_BYTES)
     except FileNotFoundError as error:
         raise UsageError(f"{path}: this file does not exist. {REMEDY}") from error
     except (ValueError, OSError) as error:

@@ -26,10 +26,10 @@ from encheck.statistics.false_accepts import (
     MIN_ACCEPTED,
     Outcome,
     highest_threshold_reached,
-    lower_rate_bound,
+    lower_rate_bound_at_threshold,
     lowest_threshold,
-    naive_threshold,
     threshold_step,
+    threshold_without_confidence,
     upper_rate_bound,
 )
 from encheck.types import keeps_meaning
@@ -81,10 +81,12 @@ def probe_pairs(seed: int = 0) -> list[ProbePair]:
     return [*found, *(ProbePair(UNRELATED, one.first, one.second, one.cluster) for one in pairs)]
 
 
-def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:
+def accepted_by_kind(
+    pairs_of_probes: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0
+) -> list[Behaviour]:
     """Return the accepted share of each kind: first the kinds that change the meaning, in descending order."""
-    resampler = Resampler([one.cluster for one in found], seed=seed)
-    kinds = np.array([one.kind for one in found])
+    resampler = Resampler([one.cluster for one in pairs_of_probes], seed=seed)
+    kinds = np.array([one.kind for one in pairs_of_probes])
     some = []
     for kind in dict.fromkeys(kinds.tolist()):
         items = np.flatnonzero(kinds == kind)
@@ -205,12 +207,16 @@ def evaluate_cascade(
     (passed,) = judged.rates_at(model[parts[1]], [thresholds.first])
     negatives = judged.negatives(both)
     upper = upper_rate_bound(int((negatives.scores >= thresholds.second).sum()), negatives)
-    strictest = judged.strictest(both, step=step)
+    strictest = judged.strictest_threshold(both, step=step)
     is_of_use = does.accepted >= MIN_ACCEPTED or (does.recall is not None and does.recall.value >= 0.5)
     outcome: Outcome = "undecided"
     if is_of_use and upper <= budget:
         outcome = "kept"
-    elif strictest is not None and strictest > thresholds.below and lower_rate_bound(negatives, strictest) > budget:
+    elif (
+        strictest is not None
+        and strictest > thresholds.below
+        and lower_rate_bound_at_threshold(negatives, strictest) > budget
+    ):
         outcome = "broken"
     chosen_on, judged_on = (len(population.items("false_accepts")) for population in (chosen, judged))
     return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
@@ -220,7 +226,10 @@ def _candidate_thresholds(population: Population, model: Floats, budget: float) 
     """Return thresholds of the model, ascending: those for `RECALLS` (without positives: hits), and that for the
     budget.
     """
-    items, step = population.items("recall" if population.has("recall") else "hits"), threshold_step(model)
+    items, step = (
+        population.items("recall" if population.has_items_for_rate("recall") else "hits"),
+        threshold_step(model),
+    )
     ends = {
         highest_threshold_reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")
     }
@@ -231,7 +240,7 @@ def _candidate_thresholds(population: Population, model: Floats, budget: float) 
 def _choose_thresholds(
     population: Population, model: Floats, verifier: Floats, firsts: list[float], *, budget: float, step: float
 ) -> Thresholds:
-    items = population.items("recall" if population.has("recall") else "hits")
+    items = population.items("recall" if population.has_items_for_rate("recall") else "hits")
     options: list[tuple[float, Thresholds]] = []
     lowest, negatives = float(np.nanmin(verifier)), population.negatives(verifier)
     below = lowest - max(float(np.nanmax(verifier)) - lowest, 1.0)
@@ -240,7 +249,7 @@ def _choose_thresholds(
         negatives = replace(negatives, scores=both[population.items("false_accepts")])
         second = lowest_threshold(negatives, budget=budget, step=step)
         if second is None:  # too few to show the budget: accept no negative of this half
-            second = naive_threshold(negatives, budget=0, step=step)
+            second = threshold_without_confidence(negatives, budget=0, step=step)
         second = max(
             second, highest_threshold_reached(lowest, step)
         )  # the budget may allow all pairs that the verifier sees

@@ -37,13 +37,13 @@ from encheck.operations.threshold.rates import (
     ThresholdRates,
     load_pairs,
     match_threshold,
-    rival_scores,
+    surface_pair_scores,
 )
 from encheck.options import Settings
 from encheck.reporting.view import full_name
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
-from encheck.running.subject import Subject
 from encheck.statistics.bootstrap import Figure, Resampler, auc_with_replicates, percentile_interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise, judge_budget, threshold_step
 from encheck.store import Store
@@ -108,7 +108,7 @@ class PairCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class RivalRates:
+class SurfaceRates:
     """The false accepts of a scorer that understands nothing, at the model's recall (or hits).
 
     `kept` has the rates of the scorer's own lowest threshold within the budget, None if it has none.
@@ -172,7 +172,7 @@ class ThresholdReport:
     at: float
     why: str
     sweep: tuple[ThresholdRates, ...]
-    rivals: tuple[RivalRates, ...]
+    rivals: tuple[SurfaceRates, ...]
     slices: tuple[SliceRates, ...]
     behaviours: tuple[Behaviour, ...]
     examples: tuple[NegativePair, ...]
@@ -191,32 +191,32 @@ class ThresholdReport:
 class _ModelScores:
     """The scores of one model for the pairs, and for the probes if it can score them."""
 
-    subject: Subject
+    subject: ModelUnderTest
     scores: Floats
     probes: Floats | None
 
 
 def choose_threshold(
-    asked: ThresholdRequest, settings: Settings, *, progress: Progress | None = None
+    request: ThresholdRequest, settings: Settings, *, progress: Progress | None = None
 ) -> ThresholdReport:
     """Answer the request with the configured models.
 
     Raise UsageError, DataError or EncoderError if that is impossible.
     """
-    pairs = load_pairs(asked.data[0], sample=asked.sample, seed=asked.seed, skip_bad_rows=asked.skip_bad_rows)
+    pairs = load_pairs(request.data[0], sample=request.sample, seed=request.seed, skip_bad_rows=request.skip_bad_rows)
     store = open_store(settings)
-    subjects: list[Subject] = []
+    subjects: list[ModelUnderTest] = []
     try:
         subjects += resolve_models(settings, store).values()
-        kept = _keep_pairs_with_vectors(pairs, subjects, skip=asked.skip_bad_rows)
-        return _make_report(asked, pairs, kept, subjects, store, progress or Progress())
+        kept = _keep_pairs_with_vectors(pairs, subjects, skip=request.skip_bad_rows)
+        return _make_report(request, pairs, kept, subjects, store, progress or Progress())
     finally:
         if store.bytes_on_disk() > store.limit:
             store.delete_least_recently_used(keep=[one.fingerprint for one in subjects])
         store.close()
 
 
-def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
+def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[ModelUnderTest], *, skip: bool) -> Pairs:
     """Return the pairs for whose texts all models have vectors.
 
     Raise EncoderError if a pair lacks a vector and `skip` is not set.
@@ -224,7 +224,7 @@ def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip:
     texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
     lacking: set[str] = set()
     for subject in subjects:
-        if isinstance(subject.model, StoredVectors) and (missing := subject.model.lacks(texts)):
+        if isinstance(subject.model, StoredVectors) and (missing := subject.model.texts_without_vector(texts)):
             if not skip:
                 raise EncoderError(
                     f"{subject.model.place} has no vector of {len(missing)} of {len(texts)} texts, the first "
@@ -238,35 +238,42 @@ def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip:
 
 
 def _make_report(
-    asked: ThresholdRequest, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
+    request: ThresholdRequest,
+    loaded: Pairs,
+    pairs: Pairs,
+    subjects: Sequence[ModelUnderTest],
+    store: Store,
+    progress: Progress,
 ) -> ThresholdReport:
-    population = Population(pairs, positives=asked.positives, seed=asked.seed)
-    if asked.budget is not None:
+    population = Population(pairs, positives=request.positives, seed=request.seed)
+    if request.budget is not None:
         population.negatives(np.zeros(len(pairs.first)))  # raises before anything is encoded
-    if asked.verifies:
+    if request.verifies:
         split_clusters(pairs)
-    found = probe_pairs(asked.seed)
+    found = probe_pairs(request.seed)
     texts = [(one.first, one.second) for one in found]
-    scored = subjects[:-1] if asked.verifies else subjects
+    scored = subjects[:-1] if request.verifies else subjects
     new, *others = [_score_model(subject, pairs, texts, store, progress) for subject in scored]
     old = others[0] if others else None
     step = threshold_step(new.scores)
-    strictest = population.strictest(new.scores, step=step)
-    made = _make_promise(asked, population, new.scores, strictest, step)
+    strictest = population.strictest_threshold(new.scores, step=step)
+    made = _make_promise(request, population, new.scores, strictest, step)
     matches = []
-    if old is not None and asked.old_threshold is not None:
-        matches = [match_threshold(population, old.scores, asked.old_threshold, new.scores, way) for way in RATES]
-    at, why = _choose_shown_threshold(asked, made, matches, strictest)
-    unsaid = list(_unanswered_questions(asked, pairs, new, old, matches))
-    slices, few = _slice_rates(asked, population, new.scores, at)
+    if old is not None and request.old_threshold is not None:
+        matches = [match_threshold(population, old.scores, request.old_threshold, new.scores, way) for way in RATES]
+    at, why = _choose_shown_threshold(request, made, matches, strictest)
+    unsaid = list(_unanswered_questions(request, pairs, new, old, matches))
+    slices, few = _slice_rates(request, population, new.scores, at)
 
     def point(threshold: float | None, scores: Floats = new.scores) -> ThresholdRates | None:
         return None if threshold is None else population.rates_at(scores, [threshold])[0]
 
     both = None
-    if asked.verifies:
-        both = _evaluate_verifier(asked, pairs, new, found, EncoderService(subjects[-1], store, progress=progress))
-    refused = any(one.refused for one in matches if one.way == asked.way)
+    if request.verifies:
+        both = _evaluate_model_with_verifier(
+            request, pairs, new, found, EncoderService(subjects[-1], store, progress=progress)
+        )
+    refused = any(one.refused for one in matches if one.way == request.way)
     outcome: ThresholdOutcome = "undecided" if refused else "no promise asked"
     if promised := both or made:
         outcome = promised.outcome
@@ -280,15 +287,15 @@ def _make_report(
         outcome=outcome, exit_code=EXIT_CODES[outcome],
         model=new.subject.label, full_name=full_name(new.subject.config),
         baseline=old.subject.label if old else "",
-        data=pair_counts, asked=asked, promise=made, kept=point(made.threshold if made else None),
+        data=pair_counts, asked=request, promise=made, kept=point(made.threshold if made else None),
         strictest=point(strictest),
-        own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
-        same_number=point(asked.old_threshold) if old else None,
+        own=point(request.own), old=point(request.old_threshold, old.scores) if old else None,
+        same_number=point(request.old_threshold) if old else None,
         matches=tuple(matches), at=at, why=why,
         sweep=tuple(population.rates_at(new.scores, _threshold_grid(new.scores))),
-        rivals=tuple(_surface_rates(asked, population, new.scores, at)), slices=slices,
-        behaviours=tuple(accepted_by_kind(found, new.probes, at, seed=asked.seed)) if new.probes is not None else (),
-        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc_figure(pairs, new.scores, asked.seed),
+        rivals=tuple(_surface_rates(request, population, new.scores, at)), slices=slices,
+        behaviours=tuple(accepted_by_kind(found, new.probes, at, seed=request.seed)) if new.probes is not None else (),
+        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc_figure(pairs, new.scores, request.seed),
         in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
         if made and made.outcome == "broken" else (),
         cascade=both, unsaid=(*unsaid, *few),
@@ -296,7 +303,7 @@ def _make_report(
 
 
 def _score_model(
-    subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress
+    subject: ModelUnderTest, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress
 ) -> _ModelScores:
     """Return a model's scores. Stored vectors cover only the pairs, not the probes."""
     service = EncoderService(subject, store, progress=progress)
@@ -306,11 +313,15 @@ def _score_model(
     return _ModelScores(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
 
 
-def _evaluate_verifier(
-    asked: ThresholdRequest, pairs: Pairs, new: _ModelScores, found: list[ProbePair], verifier: EncoderService
+def _evaluate_model_with_verifier(
+    request: ThresholdRequest,
+    pairs: Pairs,
+    new: _ModelScores,
+    pairs_of_probes: list[ProbePair],
+    verifier: EncoderService,
 ) -> Cascade:
     """Return the results of the new model with the verifier behind it, and the pairs that get through both."""
-    assert asked.budget is not None
+    assert request.budget is not None
 
     def verify(items: NDArray[np.intp]) -> Floats:
         return verifier.similarities([pairs.first[i] for i in items], [pairs.second[i] for i in items])
@@ -320,41 +331,48 @@ def _evaluate_verifier(
         new.scores,
         verify,
         verifier=verifier.label,
-        budget=asked.budget,
-        positives=asked.positives,
-        seed=asked.seed,
+        budget=request.budget,
+        positives=request.positives,
+        seed=request.seed,
     )
     if new.probes is None or isinstance(verifier.model, PartialEncoder):
         return both
     passed = np.flatnonzero(new.probes >= both.thresholds.first)
-    scores = np.full(len(found), np.nan)
-    scores[passed] = verifier.similarities([found[i].first for i in passed], [found[i].second for i in passed])
+    scores = np.full(len(pairs_of_probes), np.nan)
+    scores[passed] = verifier.similarities(
+        [pairs_of_probes[i].first for i in passed], [pairs_of_probes[i].second for i in passed]
+    )
     joined = both.thresholds.join_scores(new.probes, scores)
-    return replace(both, behaviours=tuple(accepted_by_kind(found, joined, both.thresholds.second, seed=asked.seed)))
+    return replace(
+        both, behaviours=tuple(accepted_by_kind(pairs_of_probes, joined, both.thresholds.second, seed=request.seed))
+    )
 
 
 def _make_promise(
-    asked: ThresholdRequest, population: Population, scores: Floats, strictest: float | None, step: float
+    request: ThresholdRequest, population: Population, scores: Floats, strictest: float | None, step: float
 ) -> ThresholdPromise | None:
-    if asked.budget is None:
+    if request.budget is None:
         return None
     negatives = population.negatives(scores)
-    return judge_budget(negatives, budget=asked.budget, strictest=strictest, step=step)
+    return judge_budget(negatives, budget=request.budget, strictest=strictest, step=step)
 
 
 def _choose_shown_threshold(
-    asked: ThresholdRequest, made: ThresholdPromise | None, matches: Sequence[MatchedThreshold], strictest: float | None
+    request: ThresholdRequest,
+    made: ThresholdPromise | None,
+    matches: Sequence[MatchedThreshold],
+    strictest: float | None,
 ) -> tuple[float, str]:
     """Return the threshold at which slices, rivals and behaviours are shown, and its description."""
     if made and made.threshold is not None:
         return made.threshold, f"keeping {100 * made.budget:g}%"
-    match = next((one for one in matches if one.way == asked.way and one.threshold), None)
+    match = next((one for one in matches if one.way == request.way and one.threshold), None)
     if match and match.threshold:
-        return match.threshold.value, f"same {RATE_NAMES[asked.way]}"
-    if asked.own is not None:
-        return asked.own, "your threshold"
-    if asked.old_threshold is not None:
-        return asked.old_threshold, "the old value"
+        return match.threshold.value, f"same {RATE_NAMES[request.way]}"
+    if request.own is not None:
+        return request.own, "your threshold"
+    if request.old_threshold is not None:
+        return request.old_threshold, "the old value"
     if strictest is not None:
         return strictest, f"the strictest that {OF_USE}"
     raise DataError(
@@ -374,22 +392,24 @@ def _threshold_grid(scores: Floats) -> list[float]:
     return [round(k * apart, digits) for k in range(first, math.ceil(high / apart) + 1)]
 
 
-def _surface_rates(asked: ThresholdRequest, population: Population, scores: Floats, at: float) -> Iterator[RivalRates]:
+def _surface_rates(
+    request: ThresholdRequest, population: Population, scores: Floats, at: float
+) -> Iterator[SurfaceRates]:
     """Yield the rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
-    way: RateName = "recall" if population.has("recall") else "hits"
-    for name, theirs in rival_scores(population.pairs).items():
+    way: RateName = "recall" if population.has_items_for_rate("recall") else "hits"
+    for name, theirs in surface_pair_scores(population.pairs).items():
         step, false = threshold_step(theirs), None
         match = match_threshold(population, scores, at, theirs, way, least=1)
-        if match.threshold and population.has("false_accepts"):
+        if match.threshold and population.has_items_for_rate("false_accepts"):
             false = population.rates_at(theirs, [match.threshold.value])[0].false_accepts
-        strictest = population.strictest(theirs, step=step)
-        made = _make_promise(asked, population, theirs, strictest, step)
+        strictest = population.strictest_threshold(theirs, step=step)
+        made = _make_promise(request, population, theirs, strictest, step)
         kept = population.rates_at(theirs, [made.threshold])[0] if made and made.threshold is not None else None
-        yield RivalRates(RIVALS[name], false, kept, tuple(population.rates_at(theirs, _threshold_grid(theirs))))
+        yield SurfaceRates(RIVALS[name], false, kept, tuple(population.rates_at(theirs, _threshold_grid(theirs))))
 
 
 def _slice_rates(
-    asked: ThresholdRequest, population: Population, scores: Floats, at: float
+    request: ThresholdRequest, population: Population, scores: Floats, at: float
 ) -> tuple[tuple[SliceRates, ...], list[str]]:
     """Return the rates of the values of further columns, and notes on values with too few clusters of negatives."""
     pairs, found, few = population.pairs, list[SliceRates](), 0
@@ -407,7 +427,7 @@ def _slice_rates(
                 few += 1
                 continue
             labelled = {POSITIVE, NEGATIVE} <= set(mine.labels.tolist())
-            own = Population(mine, positives=asked.positives if labelled else None, seed=population.seed)
+            own = Population(mine, positives=request.positives if labelled else None, seed=population.seed)
             point = own.rates_at(scores[items], [at])[0]
             found.append(SliceRates(f"{column}={value}", clusters, len(mine.of(NEGATIVE)), point))
     found.sort(key=lambda one: -one.clusters)
@@ -419,7 +439,7 @@ def _slice_rates(
 
 
 def _unanswered_questions(
-    asked: ThresholdRequest,
+    request: ThresholdRequest,
     pairs: Pairs,
     new: _ModelScores,
     old: _ModelScores | None,
@@ -430,7 +450,7 @@ def _unanswered_questions(
         yield "no pair has label 0, so false accepts cannot be measured"
     if POSITIVE not in labels:
         yield "no pair has label 1, so recall cannot be measured"
-    elif asked.positives is None:
+    elif request.positives is None:
         yield "precision needs the share of pairs that are positive in production: --positives 0.05"
     yield from (f"same {RATE_NAMES[one.way]}: {one.refused}" for one in matches if one.refused)
     if new.probes is None:
@@ -453,10 +473,10 @@ def _auc_figure(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
     return Figure(value, *map(float, percentile_interval(replicates)))
 
 
-def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[NegativePair, ...]:
+def _highest_negatives(pairs: Pairs, scores: Floats, at: float, max_pairs: int) -> tuple[NegativePair, ...]:
     """Return the accepted negatives with the highest scores, one per cluster."""
     items = pairs.of(NEGATIVE)
     items = items[np.argsort(-scores[items], kind="stable")]
     first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
-    chosen = [i for i in items[first].tolist() if scores[i] >= at][:most]
+    chosen = [i for i in items[first].tolist() if scores[i] >= at][:max_pairs]
     return tuple(NegativePair(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)

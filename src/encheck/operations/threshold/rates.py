@@ -183,7 +183,7 @@ def _load_data_set_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
     )  # fmt: skip
 
 
-def rival_scores(pairs: Pairs) -> dict[str, Floats]:
+def surface_pair_scores(pairs: Pairs) -> dict[str, Floats]:
     """Return the scores of word overlap, and of tf-idf fitted on these texts, by the scorer's name."""
     counted = Frequencies.of((*pairs.first, *pairs.second))
     both = (pairs.first, pairs.second)
@@ -260,21 +260,21 @@ class Population:
         """The number of times that each cluster is drawn in each replicate; shape [replicates, clusters]."""
         return bootstrap_weights(self.clusters, self.seed)
 
-    def parts(self, base: RateName) -> tuple[WeightedItems, ...]:
+    def weighted_items_of_rate(self, rate: RateName) -> tuple[WeightedItems, ...]:
         """Return the items on which a rate is counted; none if the data lack the label."""
-        return self._parts[base]
+        return self._parts[rate]
 
-    def items(self, base: RateName) -> Codes:
+    def items(self, rate: RateName) -> Codes:
         """Return the items on which a rate is counted, as one array."""
-        return np.concatenate([part.items for part in self._parts[base]])
+        return np.concatenate([part.items for part in self._parts[rate]])
 
-    def has(self, base: RateName) -> bool:
+    def has_items_for_rate(self, rate: RateName) -> bool:
         """Return whether the data have items for this rate."""
-        return bool(self._parts[base])
+        return bool(self._parts[rate])
 
     def negatives(self, scores: Floats) -> Negatives:
         """Return the negatives for a promise. Raise DataError if no pair has label 0."""
-        if not self.has("false_accepts"):
+        if not self.has_items_for_rate("false_accepts"):
             raise DataError(
                 f"{self.pairs.name}: no pair has label 0. A false accept is a pair with label 0 that is accepted. "
                 "Remedy: label some production pairs that differ in meaning"
@@ -282,15 +282,15 @@ class Population:
         items = self.items("false_accepts")
         return Negatives(scores[items], self.pairs.depends_on(items))
 
-    def strictest(self, scores: Floats, *, step: float) -> float | None:
+    def strictest_threshold(self, scores: Floats, *, step: float) -> float | None:
         """Return the highest useful threshold (`strictest_useful_threshold`) for the pairs that hits are counted on."""
-        positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
+        positives = self.items("recall") if self.has_items_for_rate("recall") else np.zeros(0, np.intp)
         return strictest_useful_threshold(scores[self.items("hits")], scores[positives], step=step)
 
     def rates_at(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
         """Return the rates of each of these thresholds."""
         cuts = np.asarray(thresholds, float)
-        both = {base: self._shares(base, scores, cuts) for base in RATES if self.has(base)}
+        both = {base: self._shares(base, scores, cuts) for base in RATES if self.has_items_for_rate(base)}
         rates = {base: self._rate_figures(base, *both[base]) for base in both}
         precisions = self._precision_figures(both, rates) if self.positives is not None else [None] * len(cuts)
         accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
@@ -303,10 +303,10 @@ class Population:
             )
         ]  # fmt: skip
 
-    def _shares(self, base: RateName, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
+    def _shares(self, rate: RateName, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
         """Return the share that each threshold accepts in the sample, shape [k], and by replicate, [replicates, k]."""
         value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
-        for part in self.parts(base):
+        for part in self.weighted_items_of_rate(rate):
             codes = self.pairs.codes[part.items]
             table = np.zeros((self.clusters, len(cuts) + 1))
             columns = [(scores[part.items] >= cut).astype(float) for cut in cuts]
@@ -318,8 +318,8 @@ class Population:
                 replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
         return value, replicates
 
-    def _rate_figures(self, base: RateName, values: Floats, replicates: Floats) -> list[Figure]:
-        items = self.items(base)
+    def _rate_figures(self, rate: RateName, values: Floats, replicates: Floats) -> list[Figure]:
+        items = self.items(rate)
         n, sizes = len(items), np.bincount(self.pairs.codes[items])
         clusters = n**2 // int((sizes**2).sum())  # the effective number of equal clusters (Kish 1965)
         low, high = percentile_interval(replicates)
@@ -407,7 +407,7 @@ def match_threshold(
     lost or won by chance. The match is refused if the old threshold accepts fewer than `least` of the counted pairs, or
     if the data lack the label.
     """
-    if not population.has(way):
+    if not population.has_items_for_rate(way):
         return MatchedThreshold(way, 0, refused=f"no pair is labelled as {COUNTED_NAMES[way][:-1]}")
     accepted = int((old[population.items(way)] >= old_threshold).sum())
     if accepted < least:
@@ -443,7 +443,7 @@ class _PairedScores:
     @property
     def bases(self) -> list[RateName]:
         """The rates that the data have items for."""
-        return [base for base in RATES if self.population.has(base)]
+        return [base for base in RATES if self.population.has_items_for_rate(base)]
 
     @property
     def names(self) -> list[str]:
@@ -468,20 +468,20 @@ class _PairedScores:
             does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
         return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
 
-    def _shares(self, base: RateName, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
+    def _shares(self, rate: RateName, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
         """Return the shares that the new model accepts at each replicate's threshold; shape [r].
 
         Also return the shares that the old model accepts at its own threshold; shape [r].
         """
-        items, drawn = self.population.items(base), self._item_weights(base, weights)
+        items, drawn = self.population.items(rate), self._item_weights(rate, weights)
         order = np.argsort(-self.new[items], kind="stable")
         counts = np.searchsorted(-self.new[items][order], -thresholds, side="right")
         total = np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn[:, order], axis=1)], axis=1)
         return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_threshold)[items]
 
-    def _item_weights(self, base: RateName, weights: NDArray[np.float32]) -> Floats:
+    def _item_weights(self, rate: RateName, weights: NDArray[np.float32]) -> Floats:
         """Return the weight of each item in each replicate, summing to 1 (NaN if none is drawn); shape [r, m]."""
-        parts = self.population.parts(base)
+        parts = self.population.weighted_items_of_rate(rate)
         return np.concatenate([_item_weights(self.population.pairs.codes, part, weights) for part in parts], axis=1)
 
 

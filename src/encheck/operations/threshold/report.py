@@ -36,16 +36,16 @@ def percent(share: float) -> str:
     return f"{share:.{digits}%}"
 
 
-def rate_text(found: Figure | None) -> str:
+def rate_text(figure: Figure | None) -> str:
     """Return a rate with its interval, or a dash for None.
 
     >>> rate_text(Figure(0.047, 0.031, 0.069))
     '4.7% [3.1, 6.9]'
     """
-    if found is None:
+    if figure is None:
         return "-"
-    low, high = (f"{100 * end:.1f}".removesuffix(".0") for end in (found.low, found.high))
-    return f"{percent(found.value)} [{low}, {high}]"
+    low, high = (f"{100 * end:.1f}".removesuffix(".0") for end in (figure.low, figure.high))
+    return f"{percent(figure.value)} [{low}, {high}]"
 
 
 def threshold_text(threshold: float) -> str:
@@ -57,12 +57,12 @@ def threshold_text(threshold: float) -> str:
     return f"{threshold:.4f}".rstrip("0").rstrip(".") if abs(threshold) < 100 else f"{threshold:g}"
 
 
-def threshold_lines(found: ThresholdReport) -> Iterator[str]:
+def threshold_lines(report: ThresholdReport) -> Iterator[str]:
     """Yield the lines of the whole answer, the number first."""
-    yield from answer_lines(found)
+    yield from answer_lines(report)
     yield ""
-    yield data_line(found.data)
-    yield from (f"note: {text}" for text in note_lines(found))
+    yield data_line(report.data)
+    yield from (f"note: {text}" for text in note_lines(report))
 
 
 def data_line(data: PairCounts) -> str:
@@ -73,27 +73,27 @@ def data_line(data: PairCounts) -> str:
     return f"{data.name}: {data.pairs:,} pairs in {data.clusters:,} clusters: {', '.join(filter(None, parts))}"
 
 
-def answer_lines(found: ThresholdReport) -> Iterator[str]:
+def answer_lines(report: ThresholdReport) -> Iterator[str]:
     """Yield the requested threshold with its rates and what gets through, then the other requested thresholds."""
-    if found.cascade:
-        yield from cascade_lines(found.cascade, found.promise)
-    if found.promise:
-        yield from promise_lines(found)
-    asked_first = sorted(found.matches, key=lambda one: one.way != found.asked.way)
-    ways = [match_line(found, match) for match in asked_first]
-    yield from ways if not found.promise else ()
-    if found.behaviours:
-        yield from behaviour_lines(f"at {threshold_text(found.at)} ({found.why})", found.behaviours)
-    yield from ways if found.promise else ()
-    named = ((found.baseline, found.old), (f"{found.model} at the old value", found.same_number),
-             (f"{found.model} at your threshold", found.own))  # fmt: skip
+    if report.cascade:
+        yield from cascade_lines(report.cascade, report.promise)
+    if report.promise:
+        yield from promise_lines(report)
+    asked_first = sorted(report.matches, key=lambda one: one.way != report.asked.way)
+    ways = [match_line(report, match) for match in asked_first]
+    yield from ways if not report.promise else ()
+    if report.behaviours:
+        yield from behaviour_lines(f"at {threshold_text(report.at)} ({report.why})", report.behaviours)
+    yield from ways if report.promise else ()
+    named = ((report.baseline, report.old), (f"{report.model} at the old value", report.same_number),
+             (f"{report.model} at your threshold", report.own))  # fmt: skip
     yield from (f"{name} {threshold_text(point.threshold)}: {rates_text(point)}" for name, point in named if point)
-    if found.rivals:
+    if report.rivals:
         costs = [
-            f"{one.name} {rate_text(one.false_accepts)} false accepts" for one in found.rivals if one.false_accepts
+            f"{one.name} {rate_text(one.false_accepts)} false accepts" for one in report.rivals if one.false_accepts
         ]
-        point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
-        point = point or next((m.point for m in found.matches if m.point and m.point.threshold == found.at), None)
+        point = next((p for p in (report.own, report.kept, report.strictest) if p and p.threshold == report.at), None)
+        point = point or next((m.point for m in report.matches if m.point and m.point.threshold == report.at), None)
         # accepting at random accepts the same share of negatives as of positives
         same = point.recall or point.hits if point else None
         how = "recall" if point and point.recall else "hits"
@@ -101,17 +101,17 @@ def answer_lines(found: ThresholdReport) -> Iterator[str]:
         yield f"for comparison: {', '.join(costs)}{chance}"
 
 
-def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
+def match_line(report: ThresholdReport, match: MatchedThreshold) -> str:
     """Return the line for a threshold of the new model that matches the old one.
 
     The requested match also has its other rates.
     """
-    what = f"the same {RATE_NAMES[match.way]} as {found.baseline}"
+    what = f"the same {RATE_NAMES[match.way]} as {report.baseline}"
     if match.threshold is None or match.point is None:
-        return f"cannot tell: no threshold of {found.model} for {what}, {match.refused}"
+        return f"cannot tell: no threshold of {report.model} for {what}, {match.refused}"
     value, low, high = map(threshold_text, (match.threshold.value, match.threshold.low, match.threshold.high))
-    head = f"{value} [{low}, {high}]: {found.model}, {what}"
-    if match.way != found.asked.way:
+    head = f"{value} [{low}, {high}]: {report.model}, {what}"
+    if match.way != report.asked.way:
         return head
     rates = ((base, getattr(match.change, base)) for base in RATES)
     changes = [f"{RATE_NAMES[base]} {points_text(change)}" for base, change in rates if change]
@@ -134,20 +134,20 @@ def rates_text(point: ThresholdRates, *, but: str = "") -> str:
     return ", ".join(f"{name.replace('_', ' ')} {rate_text(value)}" for name, value in parts if value is not None)
 
 
-def promise_lines(found: ThresholdReport) -> Iterator[str]:
+def promise_lines(report: ThresholdReport) -> Iterator[str]:
     """Yield the threshold with its rates, or the reason why there is none.
 
     The reason is the nearest threshold, missing pairs, or negatives with high scores.
     """
-    made, kept, strictest = found.promise, found.kept, found.strictest
+    made, kept, strictest = report.promise, report.kept, report.strictest
     assert made
     budget = f"{100 * made.budget:g}%"
     if kept:
         value = threshold_text(kept.threshold)
-        yield f"{value}: lowest threshold of {found.model} for {budget} false accepts, with 95% confidence"
+        yield f"{value}: lowest threshold of {report.model} for {budget} false accepts, with 95% confidence"
         yield f"it gives {rates_text(kept)}"
         return
-    none = f"no threshold of {found.model} for {budget} false accepts"
+    none = f"no threshold of {report.model} for {budget} false accepts"
     if strictest is None or strictest.false_accepts is None:
         yield f"cannot tell: {none} is shown: fewer than {MIN_ACCEPTED} pairs can be accepted, and none has label 1"
         return
@@ -156,9 +156,9 @@ def promise_lines(found: ThresholdReport) -> Iterator[str]:
     if made.outcome == "broken":
         assert made.lower is not None
         yield f"none exists: {none}"
-        ranked = f". AUC {found.auc.value:.2f} [{found.auc.low:.2f}, {found.auc.high:.2f}]" if found.auc else ""
+        ranked = f". AUC {report.auc.value:.2f} [{report.auc.low:.2f}, {report.auc.high:.2f}]" if report.auc else ""
         yield f"{best}: {percent(made.lower)} or more with 95% confidence{ranked}"
-        for one in found.in_the_way:
+        for one in report.in_the_way:
             first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
             yield f"negative that scores too high: {one.score:.4f} {first!r} and {second!r}"
         return
@@ -214,44 +214,44 @@ def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
     return (threshold_text(point.threshold), f"{point.accepted:,}", *map(rate_text, rates))
 
 
-def note_lines(found: ThresholdReport) -> Iterator[str]:
+def note_lines(report: ThresholdReport) -> Iterator[str]:
     """Yield the conditions under which the figures hold, and the unanswered questions."""
-    if found.data.unlabelled:
-        yield f"hits are the accepted share of the {found.data.unlabelled:,} unlabelled pairs, taken as unselected"
-    if found.data.negatives:
+    if report.data.unlabelled:
+        yield f"hits are the accepted share of the {report.data.unlabelled:,} unlabelled pairs, taken as unselected"
+    if report.data.negatives:
         yield "false accepts are the accepted share of the negatives, for negatives that are sampled like these"
-    if found.data.repeated:
-        yield f"repeated pairs with the same label count once: {found.data.repeated:,} repeats"
-    if (made := found.promise) and made.outcome == "kept" and are_few_independent(made):
+    if report.data.repeated:
+        yield f"repeated pairs with the same label count once: {report.data.repeated:,} repeats"
+    if (made := report.promise) and made.outcome == "kept" and are_few_independent(made):
         yield (
             f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but one text or cluster "
             f"has more than 1 in {made.independent:,} of them. If its negatives all score high, the threshold may not "
             "keep the budget: look at the negatives with the highest scores"
         )
-    if found.data.hard:
-        yield f"the negatives of {found.data.name} were {found.data.hard}, but those of production are not"
-    if found.data.skipped:
-        yield f"malformed rows left out: {found.data.skipped:,}"
-    if found.data.left_out:
-        yield f"pairs left out because a file of vectors lacks their texts: {found.data.left_out:,}"
-    yield from found.unsaid
+    if report.data.hard:
+        yield f"the negatives of {report.data.name} were {report.data.hard}, but those of production are not"
+    if report.data.skipped:
+        yield f"malformed rows left out: {report.data.skipped:,}"
+    if report.data.left_out:
+        yield f"pairs left out because a file of vectors lacks their texts: {report.data.left_out:,}"
+    yield from report.unsaid
 
 
-def sweep_chart(found: ThresholdReport) -> Chart:
+def sweep_chart(report: ThresholdReport) -> Chart:
     """Return the chart of the share that each threshold accepts, with 95% bands.
 
     Dotted lines mark the thresholds of the answers.
     """
-    marks = {found.at: found.why}
-    if found.old:
-        marks.setdefault(found.old.threshold, "the old value")
-    if found.kept:
-        marks.setdefault(found.kept.threshold, "keeps the budget")
-    ends = [point.threshold for point in found.sweep] + [*marks]
+    marks = {report.at: report.why}
+    if report.old:
+        marks.setdefault(report.old.threshold, "the old value")
+    if report.kept:
+        marks.setdefault(report.kept.threshold, "keeps the budget")
+    ends = [point.threshold for point in report.sweep] + [*marks]
     x, y = x_axis(min(ends), max(ends), "threshold"), share_axis(title="accepted")
     rows = {
         base.replace("_", " "): [
-            (point.threshold, rate) for point in found.sweep if (rate := getattr(point, base)) is not None
+            (point.threshold, rate) for point in report.sweep if (rate := getattr(point, base)) is not None
         ]
         for base in RATES
     }
@@ -260,13 +260,13 @@ def sweep_chart(found: ThresholdReport) -> Chart:
     ])  # fmt: skip
 
 
-def trade_chart(found: ThresholdReport) -> Chart | None:
+def trade_chart(report: ThresholdReport) -> Chart | None:
     """Return the chart of recall or hits by false accepts, or None without them.
 
     It shows the model with its band, surface scorers, and chance on the diagonal.
     """
-    gain = "recall" if any(point.recall for point in found.sweep) else "hits"
-    curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
+    gain = "recall" if any(point.recall for point in report.sweep) else "hits"
+    curves = {report.model: report.sweep, **{one.name: one.curve for one in report.rivals}}
     rows = {
         name: sorted(
             ((point.false_accepts.value, rate) for point in points
@@ -279,7 +279,7 @@ def trade_chart(found: ThresholdReport) -> Chart | None:
         return None
     x, y = x_axis(0.0, 1.0, "false accepts", has_percent=True), share_axis(title=gain)
     rows["chance"] = [(share, Figure(share, share, share)) for share in (0.0, 1.0)]
-    rules = [(x.at(found.promise.budget), "the budget")] if found.promise else []
+    rules = [(x.at(report.promise.budget), "the budget")] if report.promise else []
     return _banded_chart(f"{gain} against false accepts, with 95% bands", x, y, rows, rules=rules)
 
 
@@ -308,22 +308,22 @@ STAMPS = {
 TONES = {"kept": "good", "broken": "bad", "undecided": "open"}
 
 
-def threshold_banner(found: ThresholdReport) -> VerdictBanner:
+def threshold_banner(report: ThresholdReport) -> VerdictBanner:
     """Return the banner: the threshold with its rates, or why there is none, and the next step."""
-    said = [f"{text[:1].upper()}{text[1:]}." for text in answer_lines(found)]
-    made, match = found.promise, found.chosen
+    said = [f"{text[:1].upper()}{text[1:]}." for text in answer_lines(report)]
+    made, match = report.promise, report.chosen
     number, step = "", NextStep("")
     if made:
         within = f"false accepts within {100 * made.budget:g}%"
-        both = found.cascade
-        what = f"{found.model} with {both.verifier} behind it" if both else found.model
-        if found.outcome == "kept":
-            number = threshold_text(found.at) if not both else " then ".join(
+        both = report.cascade
+        what = f"{report.model} with {both.verifier} behind it" if both else report.model
+        if report.outcome == "kept":
+            number = threshold_text(report.at) if not both else " then ".join(
                 threshold_text(one) for one in (both.thresholds.first, both.thresholds.second)
             )  # fmt: skip
             answer = f"Use {what} at {number}: it keeps {within}, with 95% confidence"
             step = NextStep(f"Accept the pairs that score {number} or more.")
-        elif found.outcome == "broken":
+        elif report.outcome == "broken":
             number, answer = "none", f"No threshold of {what} keeps {within}"
             verify = "" if both else "Put a verifier behind the model (--verify MODEL), or "
             step = NextStep(f"{verify}{'a' if verify else 'A'}llow more false accepts (--max-false-accepts SHARE).")
@@ -333,35 +333,37 @@ def threshold_banner(found: ThresholdReport) -> VerdictBanner:
         lead = said[1] if len(said) > 1 else ""
     elif match and match.threshold:
         number = threshold_text(match.threshold.value)
-        old = threshold_text(found.old.threshold) if found.old else "the old value"
-        answer = f"Use {found.model} at {number}: it has the same {RATE_NAMES[match.way]} as {found.baseline} at {old}"
+        old = threshold_text(report.old.threshold) if report.old else "the old value"
+        answer = (
+            f"Use {report.model} at {number}: it has the same {RATE_NAMES[match.way]} as {report.baseline} at {old}"
+        )
         lead, step = said[0], NextStep(f"Replace the threshold {old} by {number} when you switch models.")
     elif match:
-        answer = f"No threshold of {found.model} can be matched with that of {found.baseline}"
+        answer = f"No threshold of {report.model} can be matched with that of {report.baseline}"
         lead, step = said[0], NextStep("Add pairs, then run again.")
     else:
-        number = threshold_text(found.at)
-        answer, lead = f"This is what {found.model} accepts at {number}", said[0]
+        number = threshold_text(report.at)
+        answer, lead = f"This is what {report.model} accepts at {number}", said[0]
     return VerdictBanner(
-        TONES.get(found.outcome, ""), STAMPS[found.outcome], answer, lead, step if step.says else None, number
+        TONES.get(report.outcome, ""), STAMPS[report.outcome], answer, lead, step if step.says else None, number
     )
 
 
-def render_page(found: ThresholdReport) -> str:
+def render_page(report: ThresholdReport) -> str:
     """Return the HTML page. Its template escapes every text."""
     drawn = {
         "sweep": ("Share accepted at every threshold, with 95% bands over clusters. Dotted: thresholds of the answers.",
-                  sweep_chart(found)),
+                  sweep_chart(report)),
         "trade": ("Gain for each share of false accepts, compared with chance and with simple surface scorers.",
-                  trade_chart(found)),
+                  trade_chart(report)),
     }  # fmt: skip
     return render_template(
         PAGE,
-        found=found,
-        banner_of=threshold_banner(found),
-        lines=[line for line in answer_lines(found) if not line.startswith(THROUGH)],
-        notes=list(note_lines(found)),
-        data=data_line(found.data),
+        found=report,
+        banner_of=threshold_banner(report),
+        lines=[line for line in answer_lines(report) if not line.startswith(THROUGH)],
+        notes=list(note_lines(report)),
+        data=data_line(report.data),
         pictures={name: (caption, chart) for name, (caption, chart) in drawn.items() if chart},
         head=HEAD,
         cells=rate_cells,
@@ -387,8 +389,8 @@ def refuse_report_folder(folder: Path) -> None:
         )
 
 
-def write_threshold_page(found: ThresholdReport, folder: Path) -> Path:
+def write_threshold_page(report: ThresholdReport, folder: Path) -> Path:
     """Write the page and the JSON into a folder, and return the path of the page. Raise UsageError if that fails."""
-    write_named(folder / RAW, as_json(found))
-    write_named(folder / PAGE, render_page(found))
+    write_named(folder / RAW, as_json(report))
+    write_named(folder / PAGE, render_page(report))
     return folder / PAGE

@@ -1,6 +1,6 @@
-"""The bench of a run, which computes scores from the items that checks declare.
+"""The session of a run, which computes scores from the items that checks declare.
 
-The bench makes the items and has their texts encoded.
+The session makes the items and has their texts encoded.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.gating.reindex import VectorSample
 from encheck.items.variants import VariantMaker
+from encheck.running.model_under_test import ModelUnderTest, Pair, Texts, store_key_function, texts_by_role
 from encheck.running.scorer import Scorer
 from encheck.running.service import EncoderService, user_texts_of_run
-from encheck.running.subject import Pair, Subject, Texts, store_key_function, texts_by_role
 from encheck.scoring.item import Item, Items, ItemsScoredInParts
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, find_kind
@@ -41,7 +41,7 @@ class EncodingPlan:
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     roles: dict[str, Texts] = field(default_factory=dict)
 
-    def needs(self, subject: Subject) -> StoreNeeds:
+    def needs(self, subject: ModelUnderTest) -> StoreNeeds:
         """Return the texts or pairs that this model computes, by their key in the store, without repeats."""
         pairs = dict.fromkeys(self.pairs.get(subject.label, []))
         if subject.kind == "pair":
@@ -53,7 +53,7 @@ class EncodingPlan:
         return needs
 
 
-def missing_from_store(subject: Subject, needs: StoreNeeds, store: Store) -> StoreNeeds:
+def missing_from_store(subject: ModelUnderTest, needs: StoreNeeds, store: Store) -> StoreNeeds:
     """Return the part of `needs` that the store lacks; empty for a model that computes nothing."""
     if isinstance(subject.model, PartialEncoder):
         return {}
@@ -65,7 +65,7 @@ def missing_from_store(subject: Subject, needs: StoreNeeds, store: Store) -> Sto
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
-class Bench:
+class ScoringSession:
     """Models, data and store of one run. `clock` measures its times.
 
     Documents are searched with an `index`, or exactly if it is None. Without `calibrates`, no random pairs are encoded.
@@ -74,7 +74,7 @@ class Bench:
 
     def __init__(
         self,
-        subjects: dict[str, Subject],
+        subjects: dict[str, ModelUnderTest],
         data: dict[str, Dataset],
         store: Store,
         *,
@@ -92,8 +92,8 @@ class Bench:
         self.services = {label: EncoderService(one, store, clock=self.clock) for label, one in subjects.items()}
         self._generating = self._encoding = 0.0
 
-    def with_models(self, subjects: dict[str, Subject], store: Store) -> Bench:
-        """Return a bench for other models and their store, with this bench's items, draws and random pairs."""
+    def with_models(self, subjects: dict[str, ModelUnderTest], store: Store) -> ScoringSession:
+        """Return a session for other models and their store, with this session's items, draws and random pairs."""
         other = copy.copy(self)
         other.subjects, other.store = subjects, store
         other.scorer = self.scorer.for_models(subjects)
@@ -173,7 +173,7 @@ class Bench:
                 self.refuse_missing_vectors(model, data, items)
                 wanted = plan.pairs.setdefault(model, [])
                 kept = items.included
-                wanted += [pair for i in (*kept, *items.tuning) for pair in i.pairs]
+                wanted += [pair for i in (*kept, *items.tuning) for pair in i.pairs_to_score]
                 if texts := texts_by_role(kept):
                     roles = plan.roles.setdefault(model, {})
                     for role, some in texts.items():
@@ -182,7 +182,7 @@ class Bench:
                         wanted += self.scorer.pairs_to_rerank(kept)
                     continue
                 if self.scorer.calibrates:
-                    wanted += [pair for item in self.random_pairs(data) for pair in item.pairs]
+                    wanted += [pair for item in self.random_pairs(data) for pair in item.pairs_to_score]
                     wanted += [(text, text) for text in self.scorer.texts_for_identity(data)]
         return plan
 
@@ -209,7 +209,7 @@ class Bench:
             if not isinstance(model, PartialEncoder) and (
                 not isinstance(model, FittedModel) or getattr(model, "ready", False)
             ):
-                wanted[label] = [pair for item in self.random_pairs(data)[:1] for pair in item.pairs]
+                wanted[label] = [pair for item in self.random_pairs(data)[:1] for pair in item.pairs_to_score]
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 
     def refuse_missing_vectors(self, model: str, data: str, items: Items) -> None:
@@ -222,10 +222,10 @@ class Bench:
             return
         texts: dict[str | None, list[str]] = dict(texts_by_role(items.included).items())
         if not texts:
-            pairs = [pair for i in (*items.included, *items.tuning) for pair in i.pairs]
-            pairs += [pair for i in self.random_pairs(data) for pair in i.pairs]
+            pairs = [pair for i in (*items.included, *items.tuning) for pair in i.pairs_to_score]
+            pairs += [pair for i in self.random_pairs(data) for pair in i.pairs_to_score]
             texts = {None: [text for pair in pairs for text in pair]}
-        missing = {text for role, some in texts.items() for text in known.lacks(some, role=role)}
+        missing = {text for role, some in texts.items() for text in known.texts_without_vector(some, role=role)}
         if missing or any(item.repeated_texts for item in items.included):
             total = len({text for some in texts.values() for text in some})
             raise NothingToMeasure(
@@ -259,8 +259,8 @@ class Bench:
         """The time for generating and encoding, without the time that this process waited."""
         return {"generate": self._generating, "encode": self._encoding}
 
-    def add_time_of(self, other: Bench) -> None:
-        """Add the time of a bench on a part of the data to this bench's time."""
+    def add_time_of(self, other: ScoringSession) -> None:
+        """Add the time of a session on a part of the data to this session's time."""
         self._generating += other._generating
         self._encoding += other._encoding
 

@@ -1,4 +1,4 @@
-"""The bench: nothing is encoded twice, what was done before a fault is kept, and scores are what they should be."""
+"""The session: nothing is encoded twice, what was done before a fault is kept, and scores are what they should be."""
 
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -12,12 +12,12 @@ from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Overlap, Random
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure
-from encheck.items.builders import both_orders, labelled_pairs
+from encheck.items.builders import labelled_pairs, pairs_in_both_orders
 from encheck.items.searches import random_pairs
 from encheck.items.variants import VariantMaker
-from encheck.running.bench import Bench
+from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scorer import IDENTITY_PAIRS
-from encheck.running.subject import Subject
+from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.chains import Chain
 from encheck.scoring.item import Items
 from encheck.scoring.scale import Scale
@@ -41,7 +41,7 @@ ROWS = [
 DATA = dataset_from_rows("demo", ROWS)
 OTHER = dataset_from_rows("other", [row._replace(first=f"{row.first} once more") for row in ROWS])
 PAIRS = Claim(labelled_pairs, levels=("own",))
-TURNED = Claim(both_orders, levels=("own",))
+TURNED = Claim(pairs_in_both_orders, levels=("own",))
 
 
 def triplets(dataset, level, maker):
@@ -109,29 +109,29 @@ def elsewhere(tmp_path):
     opened.close()
 
 
-def bench_of(store, *models, data=(DATA,), clock=None):
+def session_of(store, *models, data=(DATA,), clock=None):
     names = ["tiny", *(f"tiny-{n}" for n in range(2, len(models) + 1))]
-    subjects = {name: Subject(name, ModelConfig(name), model) for name, model in zip(names, models, strict=True)}
-    return Bench(subjects, {d.name: d for d in data}, store, maker=VariantMaker(), clock=clock)
+    subjects = {name: ModelUnderTest(name, ModelConfig(name), model) for name, model in zip(names, models, strict=True)}
+    return ScoringSession(subjects, {d.name: d for d in data}, store, maker=VariantMaker(), clock=clock)
 
 
 def prepared(store, *models, requests=REQUESTS, data=(DATA,), locks=no_locks):
-    bench = bench_of(store, *models, data=data)
-    bench.prepare(requests, locks=locks, progress=Progress(quiet=True))
-    return bench
+    session = session_of(store, *models, data=data)
+    session.prepare(requests, locks=locks, progress=Progress(quiet=True))
+    return session
 
 
-def texts_of(bench):
+def texts_of(session):
     items = [
-        *bench.items("demo", PAIRS, "own").included,
-        *bench.items("demo", MARGINS, 1).included,
-        *bench.random_pairs("demo"),
+        *session.items("demo", PAIRS, "own").included,
+        *session.items("demo", MARGINS, 1).included,
+        *session.random_pairs("demo"),
     ]
     return {text for item in items for pair in item.pairs for text in pair}
 
 
-def scores_of(bench, claim=PAIRS, level="own", data="demo"):
-    return bench.scores("tiny", data, bench.items(data, claim, level))
+def scores_of(session, claim=PAIRS, level="own", data="demo"):
+    return session.scores("tiny", data, session.items(data, claim, level))
 
 
 # nothing is encoded twice
@@ -139,19 +139,19 @@ def scores_of(bench, claim=PAIRS, level="own", data="demo"):
 
 def test_each_distinct_text_is_encoded_once_whichever_claims_ask_for_it(store):
     model = Counting()
-    bench = prepared(store, model)
+    session = prepared(store, model)
     assert len(model.asked) == len(set(model.asked))
-    assert set(model.asked) == texts_of(bench)
-    assert bench.subjects["tiny"].encoded == len(model.asked)
+    assert set(model.asked) == texts_of(session)
+    assert session.subjects["tiny"].encoded == len(model.asked)
 
 
 def test_a_second_run_encodes_nothing(store):
     prepared(store, Counting())
     model = Counting()
-    bench = prepared(store, model)
+    session = prepared(store, model)
     assert model.asked == []
-    assert bench.subjects["tiny"].encoded == 0
-    assert bench.subjects["tiny"].error is None
+    assert session.subjects["tiny"].encoded == 0
+    assert session.subjects["tiny"].error is None
 
 
 def test_with_16_bits_runs_that_encode_or_read_have_the_same_vectors(store):
@@ -171,19 +171,19 @@ def test_with_16_bits_runs_that_encode_or_read_have_the_same_vectors(store):
 def test_a_second_run_that_needs_more_encodes_what_is_new(store):
     first, second = Counting(), Counting()
     prepared(store, first, requests=REQUESTS[:1])
-    bench = prepared(store, second)
-    assert set(second.asked) == texts_of(bench) - set(first.asked)
+    session = prepared(store, second)
+    assert set(second.asked) == texts_of(session) - set(first.asked)
     assert all(text.endswith("or not") for text in second.asked)
 
 
 def test_two_models_of_the_same_content_share_vectors_and_two_others_do_not(store):
     models = [Counting(), Counting(), Counting(noise=1)]
     requests = [(name, "demo", PAIRS, "own") for name in ("tiny", "tiny-2", "tiny-3")]
-    bench = prepared(store, *models, requests=requests)
+    session = prepared(store, *models, requests=requests)
     assert models[0].asked
     assert models[1].asked == []
     assert models[2].asked == models[0].asked
-    assert (bench.subjects["tiny"].vectors == bench.subjects["tiny-2"].vectors).all()
+    assert (session.subjects["tiny"].vectors == session.subjects["tiny-2"].vectors).all()
 
 
 def test_what_is_in_the_store_needs_no_lock(store):
@@ -209,19 +209,19 @@ def test_what_another_process_encoded_while_this_one_waited_is_not_encoded_again
         yield
 
     model = Counting()
-    bench = prepared(store, model, locks=lambda model: [lock()])
+    session = prepared(store, model, locks=lambda model: [lock()])
     assert model.asked == []
-    assert set(bench.subjects["tiny"].rows) == texts_of(bench)
-    assert bench.subjects["tiny"].vectors.any(axis=1).all()
+    assert set(session.subjects["tiny"].rows) == texts_of(session)
+    assert session.subjects["tiny"].vectors.any(axis=1).all()
 
 
 def test_a_row_that_was_damaged_in_the_store_is_encoded_again(store):
     expected = scores_of(prepared(store, Counting())).values
     store._db.execute("UPDATE row SET crc = crc + 1 WHERE key = ?", (text_key("the otter drifts again"),))
     model = Counting()
-    bench = prepared(store, model)
+    session = prepared(store, model)
     assert model.asked == ["the otter drifts again"]
-    assert (scores_of(bench).values == expected).all()
+    assert (scores_of(session).values == expected).all()
 
 
 def test_what_a_run_uses_counts_as_used(store):
@@ -233,9 +233,9 @@ def test_what_a_run_uses_counts_as_used(store):
 
 def test_no_request_encodes_nothing(store):
     model = Counting()
-    bench = prepared(store, model, requests=[])
+    session = prepared(store, model, requests=[])
     assert model.asked == []
-    assert bench.cached_items("demo", PAIRS, "own") is None
+    assert session.cached_items("demo", PAIRS, "own") is None
 
 
 # faults
@@ -255,19 +255,19 @@ FAULTS = [RuntimeError("out of memory"), EncoderError("gave up"), MemoryError(),
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 def test_an_encoder_that_raises_midway_keeps_its_batches_and_ends_in_error(store, fault):
     model = InBatches(after=3, fault=fault)
-    bench = prepared(store, model)
-    assert kept_rows(store) == bench.subjects["tiny"].encoded == 12
+    session = prepared(store, model)
+    assert kept_rows(store) == session.subjects["tiny"].encoded == 12
     assert store.get("vector", model.fingerprint(), [text_key(t) for t in model.asked[:12]])[1].all()
     with pytest.raises(EncoderError, match=str(fault) or "MemoryError while encoding"):
-        scores_of(bench)
+        scores_of(session)
 
 
 def test_a_run_after_a_fault_encodes_the_rest(store, elsewhere):
     broken, whole = InBatches(after=3, fault=RuntimeError("power cut")), InBatches()
     prepared(store, broken)
-    bench = prepared(store, whole)
-    assert set(whole.asked) == texts_of(bench) - set(broken.asked[:12])
-    assert (scores_of(bench).values == scores_of(prepared(elsewhere, InBatches())).values).all()
+    session = prepared(store, whole)
+    assert set(whole.asked) == texts_of(session) - set(broken.asked[:12])
+    assert (scores_of(session).values == scores_of(prepared(elsewhere, InBatches())).values).all()
 
 
 def test_an_error_says_what_happened_and_where_from(store):
@@ -279,10 +279,10 @@ def test_an_error_says_what_happened_and_where_from(store):
 
 def test_one_model_in_error_leaves_the_others_their_scores(store):
     requests = [("tiny", "demo", PAIRS, "own"), ("tiny-2", "demo", PAIRS, "own")]
-    bench = prepared(store, InBatches(after=1, fault=RuntimeError("no")), Random(), requests=requests)
-    assert bench.subjects["tiny"].error
-    assert bench.subjects["tiny-2"].error is None
-    assert np.isfinite(bench.scores("tiny-2", "demo", bench.items("demo", PAIRS, "own")).values).all()
+    session = prepared(store, InBatches(after=1, fault=RuntimeError("no")), Random(), requests=requests)
+    assert session.subjects["tiny"].error
+    assert session.subjects["tiny-2"].error is None
+    assert np.isfinite(session.scores("tiny-2", "demo", session.items("demo", PAIRS, "own")).values).all()
 
 
 def spoilt(value):
@@ -307,9 +307,9 @@ def spoilt(value):
 )
 def test_bad_vectors_end_in_error_and_none_of_them_is_kept(store, vectors, expected):
     model = InBatches(after=2, vectors=vectors)
-    bench = prepared(store, model)
+    session = prepared(store, model)
     with pytest.raises(EncoderError, match=expected):
-        scores_of(bench)
+        scores_of(session)
     assert kept_rows(store) == 8
     kept, there = store.get("vector", model.fingerprint(), [text_key(t) for t in model.asked])
     assert there.tolist() == [True] * 8 + [False] * 4
@@ -321,8 +321,8 @@ def test_a_keyboard_interrupt_keeps_what_was_done_and_goes_on_up(store):
     with pytest.raises(KeyboardInterrupt):
         prepared(store, broken)
     assert kept_rows(store) == 12
-    bench = prepared(store, whole)
-    assert set(whole.asked) == texts_of(bench) - set(broken.asked[:12])
+    session = prepared(store, whole)
+    assert set(whole.asked) == texts_of(session) - set(broken.asked[:12])
 
 
 def test_a_model_that_changed_under_its_fingerprint_is_found_by_the_width_of_its_vectors(store):
@@ -335,17 +335,17 @@ def test_a_model_that_changed_under_its_fingerprint_is_found_by_the_width_of_its
             return np.ones((len(texts), 300), np.float32)
 
     prepared(store, Same(), requests=REQUESTS[:1])
-    bench = prepared(store, Wider())
+    session = prepared(store, Wider())
     expected = "300 dimensions, but the store has some of 256 from a model with the same fingerprint 'always the same'"
     with pytest.raises(EncoderError, match=expected):
-        scores_of(bench)
+        scores_of(session)
 
 
 def test_a_full_disk_leaves_the_scores_as_they_are(store, elsewhere):
     store._db.execute("PRAGMA max_page_count = 8")
-    bench = prepared(store, Counting())
+    session = prepared(store, Counting())
     assert kept_rows(store) == 0
-    assert (scores_of(bench).values == scores_of(prepared(elsewhere, Counting())).values).all()
+    assert (scores_of(session).values == scores_of(prepared(elsewhere, Counting())).values).all()
 
 
 # pair scorers
@@ -353,18 +353,18 @@ def test_a_full_disk_leaves_the_scores_as_they_are(store, elsewhere):
 
 def test_a_pair_scorer_scores_each_pair_once_and_keeps_it_as_a_pair(store):
     model, again = CountingPairs(), CountingPairs()
-    bench = prepared(store, model)
-    assert len(model.asked) == len(set(model.asked)) == bench.subjects["tiny"].encoded
+    session = prepared(store, model)
+    assert len(model.asked) == len(set(model.asked)) == session.subjects["tiny"].encoded
     assert [(s.kind, s.rows) for s in store.list_models()] == [("pair", len(model.asked))]
     prepared(store, again)
     assert again.asked == []
 
 
 def test_a_pair_scorers_scores_are_handed_out_as_it_gave_them(store):
-    bench = prepared(store, CountingPairs())
-    pairs = bench.items("demo", PAIRS, "own").included
+    session = prepared(store, CountingPairs())
+    pairs = session.items("demo", PAIRS, "own").included
     expected = CountingPairs().score_pairs([p.first for p in pairs], [p.second for p in pairs])
-    assert scores_of(bench).values == pytest.approx(expected, abs=1e-6)
+    assert scores_of(session).values == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -379,9 +379,9 @@ def test_a_pair_scorers_scores_are_handed_out_as_it_gave_them(store):
 def test_bad_pair_scores_end_in_error_and_none_of_them_is_kept(store, scores, expected):
     model = Overlap()
     model.score_pairs = lambda first, second: scores(len(first))
-    bench = prepared(store, model)
+    session = prepared(store, model)
     with pytest.raises(EncoderError, match=expected):
-        scores_of(bench)
+        scores_of(session)
     assert kept_rows(store) == 0
 
 
@@ -389,8 +389,8 @@ def test_a_pair_scorers_calibration_does_not_depend_on_what_else_is_measured(sto
     alone = prepared(store, CountingPairs(), requests=REQUESTS[:1])
     requests = [("tiny", "other", PAIRS, "own"), *REQUESTS]
     beside = prepared(elsewhere, CountingPairs(), requests=requests, data=(DATA, OTHER))
-    for bench in (alone, beside):
-        scores_of(bench)
+    for session in (alone, beside):
+        scores_of(session)
     assert alone.scale("tiny", "demo") == beside.scale("tiny", "demo")
 
 
@@ -401,16 +401,16 @@ def test_a_pair_scorers_calibration_does_not_depend_on_what_else_is_measured(sto
 def test_scores_are_the_same_bit_for_bit_from_a_cold_and_a_warm_store(store, make):
     cold, warm = prepared(store, make()), prepared(store, make())
     for claim, level in ((PAIRS, "own"), (MARGINS, 1)):
-        first, second = (scores_of(bench, claim, level) for bench in (cold, warm))
+        first, second = (scores_of(session, claim, level) for session in (cold, warm))
         for column in ("values", "near", "far"):
             assert getattr(first, column, np.empty(0)).tobytes() == getattr(second, column, np.empty(0)).tobytes()
         assert first.scale == second.scale
 
 
 def test_pairs_give_pair_scores_and_triplets_give_margins(store):
-    bench = prepared(store, Counting())
-    pairs, margins = scores_of(bench), scores_of(bench, MARGINS, 1)
-    kept, triples = bench.items("demo", PAIRS, "own").included, bench.items("demo", MARGINS, 1).included
+    session = prepared(store, Counting())
+    pairs, margins = scores_of(session), scores_of(session, MARGINS, 1)
+    kept, triples = session.items("demo", PAIRS, "own").included, session.items("demo", MARGINS, 1).included
     encode = BagOfWords().encode
     assert isinstance(pairs, PairScores)
     assert isinstance(margins, MarginScores)
@@ -422,48 +422,48 @@ def test_pairs_give_pair_scores_and_triplets_give_margins(store):
 
 
 def test_a_similarity_that_is_no_number_is_an_error_that_names_the_model(store):
-    bench = prepared(store, Counting())
-    bench.subjects["tiny"].state.vectors = np.zeros_like(bench.subjects["tiny"].vectors)
+    session = prepared(store, Counting())
+    session.subjects["tiny"].state.vectors = np.zeros_like(session.subjects["tiny"].vectors)
     with pytest.raises(EncoderError, match=r"tiny: the cosine of \d+ of \d+ pairs is not a number, first of \('"):
-        scores_of(bench)
+        scores_of(session)
 
 
 def test_an_encoders_own_similarity_scores_its_pairs(store):
     model = Counting()
     model.similarity = "dot"
-    bench = prepared(store, model)
-    kept = bench.items("demo", PAIRS, "own").included
+    session = prepared(store, model)
+    kept = session.items("demo", PAIRS, "own").included
     encode = BagOfWords().encode
     expected = dot(encode([p.first for p in kept]), encode([p.second for p in kept]))
-    assert scores_of(bench).values == pytest.approx(expected)
-    assert bench.scale("tiny", "demo").identity > 1.5
+    assert scores_of(session).values == pytest.approx(expected)
+    assert session.scale("tiny", "demo").identity > 1.5
 
 
 def test_the_calibration_of_a_cosine_has_identity_one_and_the_mean_of_the_reference_pairs(store):
-    bench = prepared(store, Counting())
-    assert bench.scale("tiny", "demo") is None
-    scores = scores_of(bench)
+    session = prepared(store, Counting())
+    assert session.scale("tiny", "demo") is None
+    scores = scores_of(session)
     pairs = DATA.draw_random_pairs(seed=0)
     encode = BagOfWords().encode
     expected = cosine(encode([p.first for p in pairs]), encode([p.second for p in pairs])).mean()
-    assert scores.scale == bench.scale("tiny", "demo")
+    assert scores.scale == session.scale("tiny", "demo")
     assert scores.scale.identity == pytest.approx(1, abs=1e-6)
     assert scores.scale.reference == pytest.approx(expected)
     assert scores.scale.pairs == len(pairs) > 20
 
 
 def test_a_pair_scorers_identity_is_the_mean_over_texts_with_themselves(store):
-    bench = prepared(store, CountingPairs())
+    session = prepared(store, CountingPairs())
     texts = [p.first for p in DATA.draw_random_pairs(seed=0)][:IDENTITY_PAIRS]
     expected = CountingPairs().score_pairs(texts, texts).mean()
-    assert scores_of(bench).scale.identity == pytest.approx(expected, abs=1e-6)
+    assert scores_of(session).scale.identity == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("model", [Counting(), CountingPairs()], ids=["encoder", "pair scorer"])
 def test_the_surface_twin_is_word_overlap_on_the_same_items(store, model):
-    bench = prepared(store, model)
-    kept, triples = bench.items("demo", PAIRS, "own").included, bench.items("demo", MARGINS, 1).included
-    pairs, margins = scores_of(bench).surface["jaccard"], scores_of(bench, MARGINS, 1).surface["jaccard"]
+    session = prepared(store, model)
+    kept, triples = session.items("demo", PAIRS, "own").included, session.items("demo", MARGINS, 1).included
+    pairs, margins = scores_of(session).surface["jaccard"], scores_of(session, MARGINS, 1).surface["jaccard"]
     assert (pairs.values == jaccard([p.first for p in kept], [p.second for p in kept])).all()
     assert (margins.near == jaccard([t.source for t in triples], [t.near for t in triples])).all()
     assert (margins.far == jaccard([t.source for t in triples], [t.far for t in triples])).all()
@@ -473,9 +473,9 @@ def test_the_surface_twin_is_word_overlap_on_the_same_items(store, model):
 
 
 def test_figures_on_the_same_items_share_their_bootstrap(store):
-    bench = prepared(store, Counting(), Random(), requests=[*REQUESTS, ("tiny-2", "demo", PAIRS, "own")])
-    first = scores_of(bench)
-    second = bench.scores("tiny-2", "demo", bench.items("demo", PAIRS, "own"))
+    session = prepared(store, Counting(), Random(), requests=[*REQUESTS, ("tiny-2", "demo", PAIRS, "own")])
+    first = scores_of(session)
+    second = session.scores("tiny-2", "demo", session.items("demo", PAIRS, "own"))
     assert first.resampler is second.resampler is first.surface["jaccard"].resampler
 
 
@@ -489,33 +489,37 @@ def test_items_are_made_once_and_nothing_to_measure_is_remembered(store):
         made.append((dataset.name, level, maker.seed))
         raise NothingToMeasure("no such item")
 
-    bench = prepared(store, Counting(), requests=[("tiny", "demo", Claim(nothing), 3)] * 2)
+    session = prepared(store, Counting(), requests=[("tiny", "demo", Claim(nothing), 3)] * 2)
     with pytest.raises(NothingToMeasure, match="no such item"):
-        bench.items("demo", Claim(nothing), 3)
+        session.items("demo", Claim(nothing), 3)
     assert made == [("demo", 3, 0)]
-    assert bench.cached_items("demo", Claim(nothing), 3) is None
+    assert session.cached_items("demo", Claim(nothing), 3) is None
 
 
 def test_data_without_two_unrelated_sentences_has_nothing_to_calibrate_with(store):
     alike = dataset_from_rows("alike", [PairRow("the otter drifts", f"the otter drifts {n}", n % 2) for n in range(6)])
-    bench = prepared(store, Counting(), requests=[("tiny", "alike", PAIRS, "own")], data=(alike,))
-    found = scores_of(bench, data="alike")
+    session = prepared(store, Counting(), requests=[("tiny", "alike", PAIRS, "own")], data=(alike,))
+    found = scores_of(session, data="alike")
     assert np.isfinite(found.values).all()
-    assert bench.scale("tiny", "alike") is None
+    assert session.scale("tiny", "alike") is None
     with pytest.raises(NothingToMeasure, match="alike has no two sentences without a shared content word"):
         _ = found.calibrated
-    bench = prepared(store, Counting(), requests=[("tiny", "alike", TURNED, "own")], data=(alike,))
+    session = prepared(store, Counting(), requests=[("tiny", "alike", TURNED, "own")], data=(alike,))
     with pytest.raises(NothingToMeasure, match="alike has no two sentences without a shared content word"):
-        scores_of(bench, TURNED, data="alike")
+        scores_of(session, TURNED, data="alike")
 
 
 def test_random_pairs_are_resampled_by_the_clusters_of_both_sentences(tmp_path):
     claim = Claim(random_pairs)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), BagOfWords())}, {"demo": DATA}, Store(tmp_path / "s.sqlite"),
-                  maker=VariantMaker())  # fmt: skip
-    bench.prepare([("m", "demo", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
-    items = bench.items("demo", claim, 1)
-    resampler = bench.scores("m", "demo", items).resampler
+    session = ScoringSession(
+        {"m": ModelUnderTest("m", ModelConfig("m"), BagOfWords())},
+        {"demo": DATA},
+        Store(tmp_path / "s.sqlite"),
+        maker=VariantMaker(),
+    )
+    session.prepare([("m", "demo", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
+    items = session.items("demo", claim, 1)
+    resampler = session.scores("m", "demo", items).resampler
     column = {name: i for i, name in enumerate(sorted(DATA.universe))}
     assert resampler.others.tolist() == [column[item.second_cluster] for item in items.included]
 

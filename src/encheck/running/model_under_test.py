@@ -64,7 +64,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ModelUnderTest:
     """A model under test, and its output in this run.
 
     `owner` precedes its fingerprint, since two user-defined classes may have chosen the same one.
