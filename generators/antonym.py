@@ -61,9 +61,17 @@ def _why_not_reversed(english: English, parse: Parse, slot: Slot) -> str | None:
         return "the word is coordinated with another"
     if _opposite_occurs_elsewhere(english, parse, slot):
         return "the sentence already has the opposite, or has the word twice"
-    if _precedes_number_or_name(parse, slot.at):
+    # A number, a name or a date after an adjective: "the Big 12", "Happy Memorial Day".
+    after = slot.at + 1
+    is_attribute = parse.pos[slot.at] == "ADJ" and after < len(parse) and parse.bases[slot.at] == "amod"
+    if is_attribute and (parse.tags[after] == "CD" or (parse.entities[after] and parse.heads[slot.at] == after)):
         return "part of a name or beside a number"
-    if _is_in_contrast_or_cause(parse, slot.at) or _has_purpose_clause(parse, slot.at):
+    # An infinitive that states the purpose of a verb: "cut rates to ward off deflation".
+    has_purpose = parse.pos[slot.at] == "VERB" and any(
+        parse.bases[i] == "advcl" and parse.tags[i] == "VB" and any(parse.lowers[j] == "to" for j in parse.children[i])
+        for i in parse.children[slot.at]
+    )
+    if has_purpose or _is_in_contrast_or_cause(parse, slot.at):
         return "another clause depends on what the word says"
     return "a negative or quantified phrase has scope over the word" if _is_in_negative_scope(parse, slot.at) else None
 
@@ -108,22 +116,6 @@ def _is_in_contrast_or_cause(parse: Parse, at: int) -> bool:
     below = [i for head in above for i in parse.children[head] if parse.bases[i] in SAID_WITH]
     joined = [i for i in (*above, *below) if parse.bases[i] in SAID_WITH]
     return any(parse.lowers[j] in ARGUING.get(parse.bases[j], ()) for i in joined for j in parse.children[i])
-
-
-def _has_purpose_clause(parse: Parse, at: int) -> bool:
-    """Return whether an infinitive states the purpose of the verb: "cut rates to ward off deflation"."""
-    if parse.pos[at] != "VERB":
-        return False
-    ends = (i for i in parse.children[at] if parse.bases[i] == "advcl" and parse.tags[i] == "VB")
-    return any(parse.lowers[j] == "to" for i in ends for j in parse.children[i])
-
-
-def _precedes_number_or_name(parse: Parse, at: int) -> bool:
-    """Return whether a number, a name or a date follows the adjective: "the Big 12", "Happy Memorial Day"."""
-    after = at + 1
-    if parse.pos[at] != "ADJ" or after >= len(parse) or parse.bases[at] != "amod":
-        return False
-    return parse.tags[after] == "CD" or (bool(parse.entities[after]) and parse.heads[at] == after)
 
 
 def _is_in_negative_scope(parse: Parse, at: int) -> bool:
@@ -287,13 +279,14 @@ def _why_predicate_cannot_be_negated(parse: Parse, at: int) -> str | None:
         "conj" in bases
         or parse.bases[at] == "conj"
         or "advcl" in bases
-        or any(_is_time_or_duration(parse, i) for i in below)
+        or any(  # a time, or a duration until or since a time, to which "not" could apply
+            parse.bases[i] == "obl"
+            and (
+                parse.entities[i].endswith(("DATE", "TIME"))
+                or any(parse.bases[j] == "case" and parse.lowers[j] in UNTIL for j in parse.children[i])
+            )
+            for i in below
+        )
     ):
         return "more belongs to the predicate"
     return None
-
-
-def _is_time_or_duration(parse: Parse, at: int) -> bool:
-    """Return whether this is a time, or a duration until or since a time. A "not" could apply to it."""
-    cases = {parse.lowers[i] for i in parse.children[at] if parse.bases[i] == "case"}
-    return parse.bases[at] == "obl" and (parse.entities[at].endswith(("DATE", "TIME")) or not cases.isdisjoint(UNTIL))

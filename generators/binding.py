@@ -65,8 +65,16 @@ def attribute_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephras
     )
     if one is None:
         return "an uncertain capital letter"
-    kept = _join_in_both_orders(parse, pair, one, span_text(parse, pair.second))
-    changed = _join_in_both_orders(parse, pair, *_exchange_attributes(parse, pair, one))
+    second = span_text(parse, pair.second)
+    kept = _join_in_both_orders(parse, pair, one, second)
+    at, other = pair.attributes
+    own = parse.words[at] if at else parse.lowers[at]
+    changed = _join_in_both_orders(
+        parse,
+        pair,
+        _replace_attribute(parse, pair.first, at, parse.words[other], one),
+        _replace_attribute(parse, pair.second, other, own, second),
+    )
     if not set(kept).isdisjoint(changed):
         return "things that differ only in the attribute"
     return Rephrasings(kept, changed, "two attributes", _replace_first_attribute(parse, pair, rng))
@@ -81,8 +89,12 @@ def _joined_pair(parse: Parse, at: int) -> BoundPair | None:
     if len(joined) != 1 or parse.bases[at] in ("conj", "appos"):
         return None
     spans = _joined_phrase_spans(parse, at, joined[0])
-    if spans is None or not all(_is_plain_noun_phrase(parse, span) for span in spans):
+    if spans is None:
         return None
+    for span in spans:  # only articles, adjectives, numbers and nouns, with at most one preposition
+        tags = parse.tags[span[0] : span[1]]
+        if not WORDS.issuperset(tags) or tags.count("IN") > 1 or tags[-1] not in ("NN", "NNS", "NNP"):
+            return None
     # A phrase's adjectives of a kind, and its numbers; names also count.
     own, others = (
         [i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in KIND_OF_ATTRIBUTE] for span in spans
@@ -104,12 +116,6 @@ def _joined_phrase_spans(parse: Parse, at: int, other: int) -> tuple[Span, Span]
     return (rest[0], link), (link + 1, second[1])
 
 
-def _is_plain_noun_phrase(parse: Parse, span: Span) -> bool:
-    """Return whether a phrase consists of articles, adjectives, numbers and nouns, with at most one preposition."""
-    tags = [parse.tags[i] for i in range(*span)]
-    return WORDS.issuperset(tags) and tags.count("IN") <= 1 and tags[-1] in ("NN", "NNS", "NNP")
-
-
 def _have_attributes_of_one_kind(parse: Parse, spans: tuple[Span, Span], first: int, second: int) -> bool:
     both = (first, second)
     links = [[parse.lowers[i] for i in range(*span) if parse.tags[i] == "IN"] for span in spans]
@@ -129,16 +135,6 @@ def _have_attributes_of_one_kind(parse: Parse, spans: tuple[Span, Span], first: 
     )
 
 
-def _exchange_attributes(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
-    """Return both phrases with their attributes exchanged."""
-    first, second = pair.attributes
-    own = parse.words[first] if first else parse.lowers[first]
-    return (
-        _replace_attribute(parse, pair.first, first, parse.words[second], one),
-        _replace_attribute(parse, pair.second, second, own, span_text(parse, pair.second)),
-    )
-
-
 def _replace_attribute(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
     """Return the phrase with another word at this place and the article adapted to it."""
     start = parse.starts[at] - parse.starts[span[0]]
@@ -150,22 +146,19 @@ def _replace_attribute(parse: Parse, span: Span, at: int, word: str, text: str) 
 
 
 def _join_in_both_orders(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
-    """Return the two phrases in both orders, with and without "both"."""
+    """Return the two phrases in both orders, with and without "both". A shared article stays in front."""
     span = (pair.first[0], pair.second[1])
-    said = (f"{first} and {second}", _join_in_reverse_order(parse, pair, first, second))
+    article, behind = first.partition(" ")[::2]
+    is_plural = parse.tags[pair.second[1] - 1] == "NNS"
+    is_shared = article in (*INDEFINITE, "the") and parse.tags[pair.second[0]] not in ("DT", "PRP$")
+    if not is_shared or (article in INDEFINITE and is_plural):
+        reverse = f"{second} and {first}"
+    else:
+        reverse = f"{article if article == 'the' else choose_article(second)} {second} and {behind}"
+    said = (f"{first} and {second}", reverse)
     takes_both = all(parse.tags[phrase[0]] == "DT" for phrase in (pair.first, pair.second))  # each has an article
     both = [f"both {one}" for one in said] if takes_both else []
     return [replace_tokens(parse, (*span, one)) for one in (*said, *both)]
-
-
-def _join_in_reverse_order(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
-    """Return the second phrase before the first. A shared article stays in front."""
-    said, behind = first.partition(" ")[::2]
-    plural = parse.tags[pair.second[1] - 1] == "NNS"
-    shared = said in (*INDEFINITE, "the") and parse.tags[pair.second[0]] not in ("DT", "PRP$")
-    if not shared or (said in INDEFINITE and plural):
-        return f"{second} and {first}"
-    return f"{said if said == 'the' else choose_article(second)} {second} and {behind}"
 
 
 def _replace_first_attribute(parse: Parse, pair: BoundPair, rng: Draws) -> str:

@@ -149,7 +149,13 @@ def _exchange_compared_things(
     if parse.heads[at] != at or subject is None or parse.child(at, "cop") is None:
         return []
     one, two = contiguous_span(parse, subject), contiguous_span(parse, second)
-    if one is None or two is None or one[0] != 0 or two[0] != than or not _are_comparable_nouns(parse, subject, second):
+    if one is None or two is None or one[0] != 0 or two[0] != than:
+        return []
+    # Two plurals or two singulars, each a plural, a name, or with a determiner.
+    numbers = [parse.tags[i] in ("NNS", "NNPS") for i in (subject, second)]
+    if numbers[0] != numbers[1] or not all(
+        parse.tags[i] in ("NNP", "NNS") or parse.child(i, "det", "nmod:poss") is not None for i in (subject, second)
+    ):
         return []
     two = (than + 1, two[1])
     nouns = is_noun_phrase(parse, subject, one, of=frozenset(["of"])) and is_noun_phrase(
@@ -160,15 +166,6 @@ def _exchange_compared_things(
         return []
     front = capitalise_first_letter(span_text(parse, two)) if parse.words[0][0].isupper() else span_text(parse, two)
     return [replace_tokens(parse, (0, one[1], front), (first, than, each), (*two, back)) for each in words]
-
-
-def _are_comparable_nouns(parse: Parse, first: int, second: int) -> bool:
-    """Return whether two nouns have the same grammatical number, and each is a plural or a name, or has a
-    determiner.
-    """
-    numbers = [parse.tags[i] in ("NNS", "NNPS") for i in (first, second)]
-    said = [parse.tags[i] in ("NNP", "NNS") or parse.child(i, "det", "nmod:poss") is not None for i in (first, second)]
-    return numbers[0] == numbers[1] and all(said)
 
 
 COMPARATIVE = Phenomenon(

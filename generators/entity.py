@@ -119,9 +119,12 @@ def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) 
 
     A coin decides whether the surface favours the kept or the changed text.
     """
-    others = [
-        one for one in _replacement_things(name, parse, known) if _forms_fit_possessive(parse.text, name, *one.forms)
-    ]
+    replacements: list[NamedThing] = []  # from the data or else from the lists, without what the text also names
+    for inventory in (known, LISTED):
+        replacements = replacements or [
+            one for one in _things_of_same_kind(name.thing, inventory, parse) if _is_different_thing(name, one, parse)
+        ]
+    others = [one for one in replacements if _forms_fit_possessive(parse.text, name, *one.forms)]
     if not others or not _forms_fit_possessive(parse.text, name, name.other):
         return None
     favoured = rng.choice(COIN)
@@ -146,17 +149,6 @@ def _forms_fit_possessive(text: str, name: Name, *forms: str) -> bool:
     """Return whether no form that ends in *s* would come before the *'s* of the name."""
     is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spans)
     return not is_possessive or not any(form.endswith("s") for form in forms)
-
-
-def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
-    """Yield replacements for a name, from the data or else from the lists. Things that the text also names are left
-    out.
-    """
-    for some in (known, LISTED):
-        result = [one for one in _things_of_same_kind(name.thing, some, parse) if _is_different_thing(name, one, parse)]
-        if result:
-            yield from result
-            return
 
 
 def _things_of_same_kind(thing: NamedThing, inventory: Inventory, parse: Parse) -> Iterator[NamedThing]:

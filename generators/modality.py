@@ -76,8 +76,10 @@ def modality_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasi
         return "a modal verb of a clause that depends on another"
     if not _has_meaning_of_synonyms(parse, english, modal, verb, at, subject):
         return NONE
-    agreement = _subject_agreement(parse, verb, at, subject)
-    if agreement not in FORMS:
+    agreement = PRONOUN_AGREEMENT.get(parse.lowers[subject]) or subject_agreement(
+        Predicate(parse, verb, at, subject, None, "", MAIN)
+    )
+    if agreement not in FORMS or parse.lower_lemmas[subject] in AMOUNTS:
         return "an uncertain plural"
     forms = dict(zip(("be", "have", "do"), FORMS[agreement], strict=True))
 
@@ -89,15 +91,6 @@ def modality_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasi
         [replace_with(one) for one in modal.changed],
         modal.why,
         replace_with(modal.control),
-    )
-
-
-def _subject_agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
-    """Return how the verb agrees with the subject, as a key of `FORMS`, or "" if unclear."""
-    if parse.lower_lemmas[subject] in AMOUNTS:
-        return ""
-    return PRONOUN_AGREEMENT.get(parse.lowers[subject]) or subject_agreement(
-        Predicate(parse, verb, at, subject, None, "", MAIN)
     )
 
 

@@ -93,7 +93,13 @@ def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     if left := why_not_edited(parse.text):
         return left
     plan: PredicateTexts | str | None = None
-    result = _negatable_predicates(parse)
+    # The predicates whose negation fits the rest of the text, or the reason why there are none.
+    result = find_deniable_predicates(parse)
+    if isinstance(result, str):
+        result = SENTENCES if has_more_sentences(parse) and result not in STATELESS else result
+    else:
+        reasons = [why_denial_clashes(one) for one in result]
+        result = tuple(one for one, reason in zip(result, reasons, strict=True) if not reason) or reasons[0]
     if not isinstance(result, str):
         ranks = rng.random_ranks(len(result))
         asides = [one.clause == RELATIVE or one.parse.lower_lemmas[one.head] in SAYING for one in result]
@@ -105,16 +111,6 @@ def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
         return plan or str(result)
     made = {side: Edit(plan.start, plan.end, text) for side, text in plan.texts.items()}
     return label_edits_by_side(parse.text, made, plan.why, says=WHY)
-
-
-def _negatable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
-    """Return the predicates whose negation fits the rest of the text, or the reason why there are none."""
-    denied = find_deniable_predicates(parse)
-    if isinstance(denied, str):
-        return SENTENCES if has_more_sentences(parse) and denied not in STATELESS else denied
-    reasons = [why_denial_clashes(one) for one in denied]
-    free = tuple(one for one, reason in zip(denied, reasons, strict=True) if not reason)
-    return free or reasons[0]
 
 
 def _negate_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
@@ -174,7 +170,14 @@ def _predicate_texts(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
     start, end = parse.starts[predicate.finite], parse.ends[last_replaced_token(predicate)]
     start -= _contraction_with_pronoun(predicate) != "" and parse.text[start - 1] == " "
     own = parse.text[start:end]
-    kept, changed, mirrors = (_forms_unlike(own, ways) for ways in _side_forms(predicate))
+    said, denied = _affirmative_and_negative_forms(predicate)
+    stressed = _emphatic_forms(predicate)
+    if predicate.negation is None:
+        contraction = [form] if (form := _contraction_with_pronoun(predicate)) else []
+        forms = ([*said, *contraction, *stressed], denied, denied)
+    else:  # no word of emphasis in the changed text, because readers found that odd (docs/method/generators.md)
+        forms = (denied, said[:1], [*said[1:], *stressed])
+    kept, changed, mirrors = (_forms_unlike(own, ways) for ways in forms)
     plain = _forms_unlike(
         own, [way for way in (_contraction_with_pronoun(predicate), *_expand_clitic(predicate)) if way]
     )
@@ -192,29 +195,13 @@ def _predicate_texts(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
     if control := _unrelated_statement(predicate, rng):
         texts["control"] = control
     kind = "denied" if predicate.negation is None else "a denial taken back"
-    written_so = {side: _adapt_apostrophe_and_blank(parse.text, own, text) for side, text in texts.items()}
+    written_so: dict[Side, str] = {}
+    for side, text in texts.items():
+        # The source's kind of apostrophe, and a blank before a word that replaces a clitic.
+        adapted = text.replace("can not", "cannot").replace("'", "’" if "’" in parse.text else "'")
+        needs_blank = text[0] != "'" and own[0] in "'’ "
+        written_so[side] = f" {adapted}" if needs_blank else adapted
     return PredicateTexts(start, end, written_so, f"{predicate.clause}, {kind}")
-
-
-class SideForms(NamedTuple):
-    """The possible forms of a predicate in the kept text, the changed text and the mirror."""
-
-    kept: list[str]
-    changed: list[str]
-    mirrored: list[str]
-
-
-def _side_forms(predicate: Predicate) -> SideForms:
-    """Return the forms of a predicate for each side.
-
-    The changed text has no word of emphasis, because readers found that odd (docs/method/generators.md).
-    """
-    said, denied = _affirmative_and_negative_forms(predicate)
-    stressed = _emphatic_forms(predicate)
-    if predicate.negation is None:
-        kept = [*said, *filter(None, [_contraction_with_pronoun(predicate)]), *stressed]
-        return SideForms(kept, denied, denied)
-    return SideForms(denied, said[:1], [*said[1:], *stressed])
 
 
 def _forms_unlike(own: str, forms: Sequence[str]) -> list[str]:
@@ -244,13 +231,6 @@ def _contraction_with_pronoun(predicate: Predicate) -> str:
 def last_replaced_token(predicate: Predicate) -> int:
     """Return the last token to replace: the full verb, the "not", or the operator."""
     return predicate.head if predicate.base else predicate.finite if predicate.negation is None else predicate.negation
-
-
-def _adapt_apostrophe_and_blank(source: str, own: str, text: str) -> str:
-    """Return the text with its source's kind of apostrophe, and a blank before a word that replaces a clitic."""
-    is_tied, was_tied = text[0] == "'", own[0] in "'’"
-    text = text.replace("can not", "cannot").replace("'", "’" if "’" in source else "'")
-    return f" {text}" if not is_tied and (was_tied or own[0] == " ") else text
 
 
 def _affirmative_and_negative_forms(predicate: Predicate) -> tuple[list[str], list[str]]:
@@ -283,9 +263,14 @@ def _affirmative_and_negative_forms(predicate: Predicate) -> tuple[list[str], li
 
 
 def _verb_and_auxiliary(predicate: Predicate) -> tuple[str, str]:
+    """Return the full verb and its *do*: "accepts", "does". The verb is "" if its form is not attested."""
     if predicate.negation is None:
         return predicate.parse.words[predicate.head], AUXILIARY[predicate.parse.tags[predicate.head]]
-    return _inflect_like_auxiliary(predicate), predicate.parse.lowers[predicate.finite]
+    do = predicate.parse.lowers[predicate.finite]
+    irregular = {"have": {"does": "has", "do": "have", "did": "had"}, "do": {"does": "does", "do": "do", "did": "did"}}
+    if predicate.base in irregular:
+        return irregular[predicate.base][do], do
+    return inflect(predicate.base, {"does": "VBZ", "do": "VBP", "did": "VBD"}[do]) or "", do
 
 
 def _expand_clitic(predicate: Predicate) -> list[str]:
@@ -309,16 +294,6 @@ def _emphatic_forms(predicate: Predicate) -> list[str]:
     word = predicate.parse.words[predicate.finite]
     operator = word if word in CLITICS else predicate.operator
     return [f"{operator} {word}" for word in (OF_MODALS if predicate.operator in MODALS else EMPHASIS)]
-
-
-def _inflect_like_auxiliary(predicate: Predicate) -> str:
-    """Return the full verb of "do not accept" in the form of its *do*, or "" if that form is not attested."""
-    tag = {"does": "VBZ", "do": "VBP", "did": "VBD"}[predicate.parse.lowers[predicate.finite]]
-    if predicate.base in ("have", "do"):
-        return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[predicate.base][
-            ("VBZ", "VBP", "VBD").index(tag)
-        ]
-    return inflect(predicate.base, tag) or ""
 
 
 @lru_cache(maxsize=20_000)

@@ -82,7 +82,9 @@ def replace_phrase_word(parse: Parse, mention: Mention) -> PhraseWord | None:
     Return None if there is none, or if the word occurs twice.
     """
     spot = NumberPlace(parse, mention.start, mention.end)
-    result = _replace_unit(parse, mention) or _replace_counted_noun(spot)
+    result, noun = _replace_unit(parse, mention), spot.noun
+    if result is None and noun is not None and parse.words[noun] in OTHER_COUNTED_NOUN:
+        result = PhraseWord(parse.starts[noun], parse.ends[noun], OTHER_COUNTED_NOUN[parse.words[noun]])
     if result is None:
         return None
     own = parse.text[result.start : result.end]
@@ -103,14 +105,6 @@ def _replace_unit(parse: Parse, mention: Mention) -> PhraseWord | None:
             ):
                 return PhraseWord(mention.start + match.start(), mention.start + match.end(), table[match[0]])
     return None
-
-
-def _replace_counted_noun(spot: NumberPlace) -> PhraseWord | None:
-    """Return a replacement for the counted noun."""
-    noun = spot.noun
-    if noun is None or spot.parse.words[noun] not in OTHER_COUNTED_NOUN:
-        return None
-    return PhraseWord(spot.parse.starts[noun], spot.parse.ends[noun], OTHER_COUNTED_NOUN[spot.parse.words[noun]])
 
 
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
@@ -297,23 +291,15 @@ def contrast_shared_number(query: Parse, document: Parse, *, seed: int) -> Share
     if isinstance(said, str):
         return f"{said} in the document"
     rng = Draws(seed, NAME, f"{query.text}\n{document.text}")
-    result = list(_contrasts_of_shared_numbers(query, asked, document, said))
+    result = [
+        contrast
+        for one in asked
+        for other in said
+        if (one.kind, one.value) == (other.kind, other.value)
+        and (one.kind not in OF_COUNTS or _counted_noun(query, one) == _counted_noun(document, other))
+        for contrast in _contrasts_of_mention(query.text, one, document.text, other)
+    ]
     return rng.choice(result) if result else NOTHING_SHARED
-
-
-def _contrasts_of_shared_numbers(
-    query: Parse, asked: tuple[Mention, ...], document: Parse, said: tuple[Mention, ...]
-) -> Iterator[SharedNumber]:
-    for one in asked:
-        for other in said:
-            if _is_same_number(query, one, document, other):
-                yield from _contrasts_of_mention(query.text, one, document.text, other)
-
-
-def _is_same_number(query: Parse, mention: Mention, document: Parse, other: Mention) -> bool:
-    if (mention.kind, mention.value) != (other.kind, other.value):
-        return False
-    return mention.kind not in OF_COUNTS or _counted_noun(query, mention) == _counted_noun(document, other)
 
 
 def _counted_noun(parse: Parse, mention: Mention) -> str:

@@ -303,8 +303,10 @@ def _passive_edits(clause: ActiveClause) -> tuple[Edit, ...] | None:
     Return None if a form is in doubt.
     """
     parse, verb, aux = clause.parse, clause.verb, clause.aux
-    number, front, back = _be_agreement(parse, clause.thing), _object_as_subject(clause), _subject_after_by(clause)
-    if number is None or front is None or back is None:
+    number, front, doer = _be_agreement(parse, clause.thing), _object_as_subject(clause), span_text(parse, clause.doer)
+    back: str | None = doer if clause.doer[0] > 0 else text_inside_sentence(parse, clause.doer, clause.english.lexicon)
+    back = OBJECT_FORMS.get(doer.lower(), back)
+    if number is None or front is None or back is None:  # a form or a capital letter is in doubt
         return None
     group, made = inflect(clause.parse.lemmas[clause.verb].lower(), "VBN") or "", []
     if aux is not None:
@@ -353,11 +355,3 @@ def _object_as_subject(clause: ActiveClause) -> str | None:
         return text
     first = clause.parse.words[clause.done[0]]
     return capitalise_first_letter(text) if first.islower() or not first[0].islower() else None
-
-
-def _subject_after_by(clause: ActiveClause) -> str | None:
-    """Return the subject as written after "by", or None if its capital letter is in doubt."""
-    text = span_text(clause.parse, clause.doer)
-    if text.lower() in OBJECT_FORMS:
-        return OBJECT_FORMS[text.lower()]
-    return text if clause.doer[0] > 0 else text_inside_sentence(clause.parse, clause.doer, clause.english.lexicon)

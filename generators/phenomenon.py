@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from itertools import product
@@ -202,25 +202,17 @@ def choose_side_texts(source: str, kept: Sequence[str], changed: Sequence[str], 
     if not kept or not changed:
         return NO_MIRROR
     favoured = rng.choice(SURFACE_SIDES)
-    result = list(_side_choices(source, kept, changed))
+    # Each choice of texts, with the side that the edit distance favours for the sentence and for the mirror.
+    result: list[tuple[int, int, tuple[str, ...]]] = []
+    for near, far in product(kept, changed):
+        first, mirrors = nearer_by_edit_distance(source, near, far), [text for text in changed if text != far]
+        result += [(first, nearer_by_edit_distance(one, far, near), (near, far, one)) for one in mirrors]
+        result += [] if mirrors else [(first, 0, (near, far))]
     best = min(abs(first - favoured) + abs(first + second) for first, second, _ in result)
     texts = rng.choice(
         [texts for first, second, texts in result if abs(first - favoured) + abs(first + second) == best]
     )
     return dict(zip(MIRRORED, texts, strict=False))
-
-
-def _side_choices(
-    source: str, kept: Sequence[str], changed: Sequence[str]
-) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yield each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
-    for near, far in product(kept, changed):
-        first = nearer_by_edit_distance(source, near, far)
-        mirrors = [text for text in changed if text != far]
-        if not mirrors:
-            yield first, 0, (near, far)
-        for mirror in mirrors:
-            yield first, nearer_by_edit_distance(mirror, far, near), (near, far, mirror)
 
 
 def edit_between(source: str, text: str) -> Edit:

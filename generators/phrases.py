@@ -158,15 +158,14 @@ def is_noun_phrase(parse: Parse, head: int, span: Span, *, of: frozenset[str]) -
         return False
     if any(parse.tags[i] in ("WDT", "WP", "WP$", "EX") for i in range(*span)):
         return False
-    inside = (i for i in range(*span) if i != head)
-    return all(_is_noun_part(parse, i) or (parse.bases[i] == "nmod" and preposition_of(parse, i) in of) for i in inside)
-
-
-def _is_noun_part(parse: Parse, at: int) -> bool:
-    """Return whether this is an article, adjective, number, name or hyphen, an "and", or what an "and" joins."""
-    wanted = {"punct": parse.words[at] in ("-", "."), "cc": parse.lowers[at] == "and"}
-    joined = parse.bases[at] != "conj" or parse.tags[at].startswith(("NN", "JJ"))
-    return (parse.deps[at] in NOUN_PARTS or parse.bases[at] == "flat") and wanted.get(parse.bases[at], joined)
+    for i in (i for i in range(*span) if i != head):
+        # An article, adjective, number, name or hyphen, an "and", or what an "and" joins.
+        wanted = {"punct": parse.words[i] in ("-", "."), "cc": parse.lowers[i] == "and"}
+        is_joined = parse.bases[i] != "conj" or parse.tags[i].startswith(("NN", "JJ"))
+        is_part = (parse.deps[i] in NOUN_PARTS or parse.bases[i] == "flat") and wanted.get(parse.bases[i], is_joined)
+        if not is_part and (parse.bases[i] != "nmod" or preposition_of(parse, i) not in of):
+            return False
+    return True
 
 
 def preposition_of(parse: Parse, at: int) -> str:

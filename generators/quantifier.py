@@ -120,22 +120,16 @@ def _all_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
             parse, at, at + 2, (f"all of {of}",), parts, "all of a group", "the other" if of == "the" else ""
         )
     singular = parse.lower_lemmas[noun]
-    if (
-        not _is_subject(parse, noun)
-        or not _verb_shows_no_number(parse, noun)
-        or inflect(singular, "NNS") != parse.words[noun]
-    ):
+    if not _is_subject(parse, noun) or inflect(singular, "NNS") != parse.words[noun]:
+        return None
+    # The verb needs the same form for singular and plural, as "must" and "passed" have.
+    verb = parse.heads[noun]
+    finite = next((i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb)
+    if parse.tags[finite] != "MD" and (parse.tags[finite] != "VBD" or parse.lower_lemmas[finite] == "be"):
         return None
     kept = [replace_tokens(parse, (at, at + 1, word), (noun, noun + 1, singular)) for word in ("every", "each")]
     changed = [replace_tokens(parse, (at, at + 1, part)) for part in ("only some", "some but not all")]
     return Rephrasings(kept, changed, "all of a kind", replace_tokens(parse, (at, at + 1, "other")))
-
-
-def _verb_shows_no_number(parse: Parse, noun: int) -> bool:
-    """Return whether the verb has the same form for singular and plural, as "must" and "passed" do."""
-    verb = parse.heads[noun]
-    finite = next((i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb)
-    return parse.tags[finite] == "MD" or (parse.tags[finite] == "VBD" and parse.lower_lemmas[finite] != "be")
 
 
 def _many_rephrasings(parse: Parse, at: int, noun: int, *, said: str, kept: tuple[str, ...]) -> Rephrasings | None:

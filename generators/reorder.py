@@ -129,7 +129,11 @@ def _why_not_shifted(giving: DativeVerb) -> str | None:
         return "the thing given is a pronoun or a name"
     if not _gives_thing(giving):
         return "no thing is given"
-    if not _has_recipient(giving):
+    # A pronoun, or a short noun phrase that names a person or a group.
+    at = giving.recipient
+    if not can_act(giving.english, parse, at) or not (
+        gets == (at, at + 1) if parse.pos[at] == "PRON" else is_noun_phrase(parse, at, gets, of=NO_PARTS)
+    ):
         return "there is no recipient"
     if may_possessive_refer_to(parse, given, giving.recipient) or parse.lowers[gets[0]] in ("its", "their"):
         return "one object refers to the other"
@@ -156,14 +160,6 @@ def _gives_thing(giving: DativeVerb) -> bool:
     bare = giving.given == (at, at + 1) and parse.tags[at] == "NN"
     deed = parse.lemmas[at].lower() in DEEDS
     return not bare and not deed and noun_category(giving.english.lexicon, parse, at) in THINGS
-
-
-def _has_recipient(giving: DativeVerb) -> bool:
-    """Return whether this is a pronoun, or a short noun phrase that names a person or a group."""
-    parse, at, span = giving.parse, giving.recipient, giving.gets
-    if parse.pos[at] == "PRON":
-        return span == (at, at + 1) and can_act(giving.english, parse, at)
-    return can_act(giving.english, parse, at) and is_noun_phrase(parse, at, span, of=NO_PARTS)
 
 
 def _clause_ends_after_objects(giving: DativeVerb) -> bool:
@@ -238,19 +234,14 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
         text = apply_edits(group.source, made)
         if text.lower() != group.source.lower() and not _overlaps_code(group.source, made):
             return Variant(text, "reorder", 1, made, "reorder", name)
-    return _shift_dative_or_make_passive(group.source, parse, english)
-
-
-def _shift_dative_or_make_passive(source: str, parse: Parse, english: English) -> Variant | str:
-    """Return the clause with its objects exchanged, or in the passive, or why neither is safe."""
     reasons: list[str] = []
-    for build in BUILDERS:
+    for build in BUILDERS:  # exchange the objects of the clause, or make it passive
         result = build(parse, english)
         if isinstance(result, tuple):
             name, made = result
-            if _overlaps_code(source, made):
+            if _overlaps_code(group.source, made):
                 return "code or an address would move"
-            return Variant(apply_edits(source, made), "reorder", 1, made, "reorder", name)
+            return Variant(apply_edits(group.source, made), "reorder", 1, made, "reorder", name)
         reasons += [result] if result else []
     return reasons[0] if reasons else "nothing can be moved safely"
 
@@ -366,24 +357,16 @@ def exchange_coordinated(parse: Parse, english: English) -> Iterator[Move]:
                 if inner is None:
                     continue
                 texts = [inner, capitalise_first_letter(texts[1])]
-            yield (
-                "exchanged coordination",
-                (
-                    *_article_edit(parse, a, texts[1]),
-                    Edit(parse.starts[a], parse.ends[b - 1], texts[1]),
-                    Edit(parse.starts[c], parse.ends[d - 1], texts[0]),
-                ),
+            made = (
+                Edit(parse.starts[a], parse.ends[b - 1], texts[1]),
+                Edit(parse.starts[c], parse.ends[d - 1], texts[0]),
             )
-
-
-def _article_edit(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that adapts "a" or "an" before the halves to the new first half."""
-    before = at - 1
-    if before < 0 or parse.lowers[before] not in ("a", "an") or choose_article(text) == parse.lowers[before]:
-        return ()
-    word = choose_article(text)
-    word = word.capitalize() if parse.words[before][0].isupper() else word
-    return (Edit(parse.starts[before], parse.ends[before], word),)
+            # "a" or "an" before the halves is adapted to the new first half.
+            article, before = choose_article(texts[1]), a - 1
+            if before >= 0 and parse.lowers[before] in ("a", "an") and article != parse.lowers[before]:
+                article = article.capitalize() if parse.words[before][0].isupper() else article
+                made = (Edit(parse.starts[before], parse.ends[before], article), *made)
+            yield "exchanged coordination", made
 
 
 def _may_share_modifier(parse: Parse, left: Span, right: Span) -> bool:
@@ -442,12 +425,9 @@ def _is_fixed_pair_or_name(parse: Parse, left: Span, right: Span) -> bool:
         return start > 0 and all(parse.words[i].istitle() for i in (link - 1, end - 1))
     kinds = {parse.entities[i].partition("-")[2] for i in range(start, end) if i != link}
     beside = (i for i in (start - 1, end) if 0 <= i < len(parse))
-    return not kinds <= NAMES_APART or any(parse.pos[i] == "PROPN" for i in beside) or _has_singular_verb(parse, left)
-
-
-def _has_singular_verb(parse: Parse, half: Span) -> bool:
-    """Return whether a pair of subjects has a singular verb."""
-    subjects = [i for i in range(*half) if parse.bases[i] == "nsubj"]
+    if not kinds <= NAMES_APART or any(parse.pos[i] == "PROPN" for i in beside):
+        return True
+    subjects = [i for i in range(*left) if parse.bases[i] == "nsubj"]
     verbs = (i for at in subjects for i in (parse.heads[at], *parse.children[parse.heads[at]]))
     return any(parse.tags[i] == "VBZ" or parse.lowers[i] == "was" for i in verbs)
 

@@ -120,7 +120,16 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
     is_quoted = parse.bases[verb] == "ccomp" and parse.starts[head] > parse.starts[verb]
     if not (head == verb or is_reported or is_quoted):
         return "neither the main clause nor what somebody says"
-    if not _has_finite_form(clause):
+    # A certain finite form, or the participle of a caption: "A dog chasing a cat."
+    auxiliaries = [i for i in clause.other_dependents if parse.bases[i] == "aux"]
+    if parse.tags[verb] in ("VBD", "VBZ", "VBP"):
+        is_finite = all(parse.tags[i] in ("VBD", "VBZ", "VBP", "MD") for i in auxiliaries)
+    else:
+        is_finite = any(parse.tags[i] in ("VBZ", "VBP", "VBD", "MD") for i in auxiliaries) and all(
+            i >= clause.subject or parse.lowers[i] in DO for i in auxiliaries
+        )
+    is_caption = parse.tags[verb] == "VBG" and not auxiliaries and head == verb
+    if not is_finite and not is_caption:
         return "no finite form of the verb"
     # In a negated clause, the exchange need not change the meaning.
     below = {parse.lowers[j] for i in clause.other_dependents for j in (i, *parse.children[i])}
@@ -142,18 +151,6 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
     if "POS" in parse.tags:
         return "somebody's somebody"
     return "" if all(_is_plain_phrase(parse, end) for end in ends) else "a side that is not a plain phrase"
-
-
-def _has_finite_form(clause: TransitiveVerb) -> bool:
-    """Return whether the verb has a certain finite form, or is the participle of a caption."""
-    parse, verb = clause.parse, clause.verb
-    auxiliaries = [i for i in clause.other_dependents if parse.bases[i] == "aux"]
-    if parse.tags[verb] == "VBG" and not auxiliaries and parse.heads[verb] == verb:
-        return True  # a caption: "A dog chasing a cat."
-    if parse.tags[verb] in ("VBD", "VBZ", "VBP"):
-        return all(parse.tags[i] in ("VBD", "VBZ", "VBP", "MD") for i in auxiliaries)
-    finite = any(parse.tags[i] in ("VBZ", "VBP", "VBD", "MD") for i in auxiliaries)
-    return finite and all(i >= clause.subject or parse.lowers[i] in DO for i in auxiliaries)
 
 
 def _applies_to_both_sides(clause: TransitiveVerb, at: int) -> bool:

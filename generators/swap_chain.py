@@ -15,7 +15,7 @@ Articles and punctuation have no relations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
@@ -63,9 +63,27 @@ class Relations:
 
     @classmethod
     def of(cls, parse: Parse, units: Sequence[MovableUnit]) -> Relations:
-        """Return the relations in a sentence that is divided into these units."""
+        """Return the relations in a sentence that is divided into these units. The head of a root is -1."""
+        relations: list[tuple[int, str, int]] = []
+        unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
+        tops = [_unit_head(parse, unit) for unit in units]
+        for i, top in enumerate(tops):
+            if strip_subtype(parse.deps[top]) in NO_RELATION:
+                continue
+            first = _first_equal(parse, top)
+            head, name = parse.heads[first], parse.deps[first]
+            if name in ARGUMENTS and parse.lemmas[head].lower() in SYMMETRIC:
+                name = "side"  # both sides of a symmetric predicate
+            else:
+                marks = [parse.child(place, "case") for place in (top, first)]
+                mark = next((parse.lemmas[at].lower() for at in marks if at is not None), "")
+                name = f"{name} {mark}" if mark else name
+            relations.append((-1 if head == first else unit_of[head], name, i))
+            subject = parse.child(first, "nsubj")
+            if strip_subtype(parse.deps[top]) == "conj" and subject is not None and parse.child(top, "nsubj") is None:
+                relations.append((i, "nsubj", unit_of[subject]))  # "A sings and dances": both have the subject
         words = tuple(" ".join(parse.words[u.start : u.end]).casefold() for u in units)
-        return cls(tuple(_relations_between_units(parse, units)), words, {unit: i for i, unit in enumerate(units)})
+        return cls(tuple(relations), words, {unit: i for i, unit in enumerate(units)})
 
     def after(self, swaps: Iterable[tuple[MovableUnit, MovableUnit]]) -> frozenset[tuple[tuple[str, str, str], int]]:
         """Return the words in each relation after these exchanges, with their counts."""
@@ -77,21 +95,6 @@ class Relations:
         return frozenset(result.items())
 
 
-def _relations_between_units(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, str, int]]:
-    """Yield every relation between units. The head of a root is -1."""
-    unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
-    tops = [_unit_head(parse, unit) for unit in units]
-    for i, top in enumerate(tops):
-        if strip_subtype(parse.deps[top]) in NO_RELATION:
-            continue
-        first = _first_equal(parse, top)
-        head = parse.heads[first]
-        yield (-1 if head == first else unit_of[head]), _relation_name(parse, top, first), i
-        subject = parse.child(first, "nsubj")
-        if strip_subtype(parse.deps[top]) == "conj" and subject is not None and parse.child(top, "nsubj") is None:
-            yield i, "nsubj", unit_of[subject]  # "A sings and dances": both have the subject
-
-
 def _unit_head(parse: Parse, unit: MovableUnit) -> int:
     """Return the token of a unit whose head is outside the unit."""
     inside = range(unit.start, unit.end)
@@ -101,31 +104,18 @@ def _unit_head(parse: Parse, unit: MovableUnit) -> int:
 def _first_equal(parse: Parse, at: int) -> int:
     """Return the first of a token's equals. They all have its relation."""
     for _ in range(len(parse)):
-        head = parse.heads[at]
-        if head == at or not _is_equal_of_head(parse, at):
+        # Is it part of the same name, coordination or symmetric predicate as its head?
+        head, dep = parse.heads[at], strip_subtype(parse.deps[at])
+        if dep == "compound":
+            is_equal = parse.tags[at].startswith("NNP") and parse.tags[head].startswith("NNP")
+        elif dep == "nsubj":
+            is_equal = parse.child(head, "cop") is not None and parse.tags[head].startswith("NN")
+        else:
+            is_equal = dep in EQUALS
+        if head == at or not is_equal:
             break
         at = head
     return at
-
-
-def _is_equal_of_head(parse: Parse, at: int) -> bool:
-    """Return whether a token belongs to the same name, coordination or symmetric predicate as its head."""
-    dep, head = strip_subtype(parse.deps[at]), parse.heads[at]
-    if dep in EQUALS:
-        return True
-    if dep == "compound":
-        return parse.tags[at].startswith("NNP") and parse.tags[head].startswith("NNP")
-    return dep == "nsubj" and parse.child(head, "cop") is not None and parse.tags[head].startswith("NN")
-
-
-def _relation_name(parse: Parse, at: int, first: int) -> str:
-    """Return the relation with its preposition. The two sides of a symmetric predicate have the same name."""
-    head, dep = parse.heads[first], parse.deps[first]
-    if dep in ARGUMENTS and (parse.lemmas[head].lower() in SYMMETRIC):
-        return "side"
-    marks = [parse.child(place, "case") for place in (at, first)]
-    mark = next((parse.lemmas[i].lower() for i in marks if i is not None), "")
-    return f"{dep} {mark}" if mark else dep
 
 
 def why_exchange_keeps_meaning(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:

@@ -110,8 +110,16 @@ def _noise_function(name: str, seed: int, is_experimental: bool) -> ParseFunctio
         rng = Draws(seed, name, parse.text)
         # As many characters as one of the changes of meaning; a few if there is none.
         sizes = tuple(dict.fromkeys(one.size for one in options.changes)) or range(1, MAX_CHARACTERS + 1)
-        made = (_noisy_variant(parse.text, options, name, size, rng, english) for size in sizes)
-        return next(filter(None, made), NO_PLACE_FOR_AS_MANY if options.changes else NO_PLACE)
+        for size in sizes:
+            if name in TYPOS:
+                made = _mistyped_variant(parse.text, options, name, size, rng, english)
+                made = made and replace(made, relation=name, level=1)
+            else:
+                edits = choose_notation_edits(parse.text, name, size, rng)
+                made = _variant_of_size(parse.text, edits, name, size, relation=name, level=1) if edits else None
+            if made is not None:
+                return made
+        return NO_PLACE_FOR_AS_MANY if options.changes else NO_PLACE
 
     return make_noisy_variant
 
@@ -199,16 +207,6 @@ def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experiment
         changed = apply_edits(text, (edit,))
         if (size := edit_distance(text, changed)) <= MAX_CHARACTERS:
             yield MeaningChange((edit,), changed, size, f"another thing: {edits_in_words(text, (edit,))}")
-
-
-def _noisy_variant(
-    source: str, options: NoiseOptions, kind: str, changed_characters: int, rng: Draws, english: English
-) -> Variant | None:
-    if kind in TYPOS:
-        made = _mistyped_variant(source, options, kind, changed_characters, rng, english)
-        return made and replace(made, relation=kind, level=1)
-    edits = choose_notation_edits(source, kind, changed_characters, rng)
-    return _variant_of_size(source, edits, kind, changed_characters, relation=kind, level=1) if edits else None
 
 
 def _mistyped_variant(

@@ -46,7 +46,7 @@ def test_what_a_scale_that_moved_does_to_a_stored_threshold(before, after, thres
 def test_the_share_of_random_pairs_is_that_of_random_pairs():
     scores = np.random.default_rng(0).normal(0.4, 0.1, 20_000)
     found = measure_scale_shift(WIDE, Scale(scores.mean(), 1.0, len(scores), scores.std()), threshold=0.5)
-    assert found.accepted(found.after) == pytest.approx((scores >= 0.5).mean(), abs=0.01)
+    assert found.accepted_share(found.after) == pytest.approx((scores >= 0.5).mean(), abs=0.01)
 
 
 def test_without_a_threshold_a_typical_one_is_taken_of_the_old_scale():

@@ -61,7 +61,7 @@ class ScaleShift:
         random = f"random pairs {self.before.reference:.2f} to {self.after.reference:.2f}"
         ends = [f"{scale.identity:.3g}" for scale in (self.before, self.after)]
         identical = f"identical pairs {' to '.join(dict.fromkeys(ends))}"
-        stored, share = f"a stored {self.threshold:.3g}", self.accepted(self.after)
+        stored, share = f"a stored {self.threshold:.3g}", self.accepted_share(self.after)
         some = f", and accepts about {100 * share:.0f}% of random pairs" if share >= NEARLY_NONE else ""
         if self.equivalent is None:
             then = "one of the models gives random and identical pairs the same similarity, so no threshold works"
