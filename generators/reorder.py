@@ -357,7 +357,7 @@ def exchange_coordinated(parse: Parse, english: English) -> Iterator[Move]:
                 if inner is None:
                     continue
                 texts = [inner, capitalise_first_letter(texts[1])]
-            made = (
+            made: tuple[Edit, ...] = (
                 Edit(parse.starts[a], parse.ends[b - 1], texts[1]),
                 Edit(parse.starts[c], parse.ends[d - 1], texts[0]),
             )

@@ -133,7 +133,7 @@ class Judge:
 
     def attested(self, form: str, lemma: str, pos: Pos, tag: str) -> bool:
         seen = form in self.bank.get((lemma, tag), {})
-        listed = seen or lemma in self.lex.irregular(form, pos) or form in list_possible_forms(lemma, tag)
+        listed = seen or lemma in self.lex.bases_of_irregular_form(form, pos) or form in list_possible_forms(lemma, tag)
         return listed or (pos == "v" and self.inherited(form, lemma, tag))
 
     def inherited(self, form: str, lemma: str, tag: str) -> bool:
@@ -198,13 +198,13 @@ class Judge:
             plural = self.bank.get((lemma, "NNS"), Counter())[lemma] > plain
             return None if plural or (not plain and self.plural_of_another(lemma)) else lemma
         degrees = [t for t in ("JJR", "JJS", "RBR", "RBS") if self.bank.get((lemma, t), Counter())[lemma]]
-        other = [b for b in self.lex.irregular(lemma, pos) if b != lemma and self.lex.senses(b, pos)]
+        other = [b for b in self.lex.bases_of_irregular_form(lemma, pos) if b != lemma and self.lex.senses(b, pos)]
         return None if pos in "ar" and (degrees or other) else lemma
 
     def plural_of_another(self, lemma: str) -> bool:
         """Arms, men: lemmas of their own that are the plural of another noun."""
         others = [b for b in self.lex.base_forms(lemma, "n") if b != lemma and len(b) > 2]
-        return not lemma.endswith("ss") and any(self.lex.count(b, "n") for b in others)
+        return not lemma.endswith("ss") and any(self.lex.lemma_count(b, "n") for b in others)
 
     def spellings(self, lemma: str, pos: Pos, tag: str) -> tuple[str, ...]:
         forms = self.listed.get((lemma, pos), {})

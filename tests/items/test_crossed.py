@@ -113,7 +113,7 @@ def test_each_text_is_kept_once_and_changed_once_and_the_side_whose_surface_favo
     assert (second.source, second.near) == ("Ann was greeted by Bob", "it was Bob who greeted Ann")
     assert (first.near, first.far) == (second.far, second.near)
     assert item.id.parts.relation == "role_reversal"
-    assert item.pairs == tuple((side.source, text) for side in item.sides for text in (side.near, side.far))
+    assert item.pairs_to_score == tuple((side.source, text) for side in item.sides for text in (side.near, side.far))
     assert apply_edits(first.source, first.near_edits) == first.near
 
 

@@ -133,7 +133,7 @@ def test_chains_of_the_probes_are_cut_where_a_clause_ends():
     for chain in found.included:
         counts = [len(member.split()) - len(chain.source.split()) for member in chain.members]
         assert len({count // 5 for count in counts if count >= 5}) == len(counts)
-        assert chain.pairs[1] == (chain.members[0], chain.partner)
+        assert chain.pairs_to_score[1] == (chain.members[0], chain.partner)
     last = [member.rstrip(AT_CUT).split()[-1].lower() for chain in found.included for member in chain.members]
     assert FUNCTION_WORDS.isdisjoint(last)
 

@@ -126,8 +126,8 @@ def test_base_forms_are_those_of_nltk(ours, theirs):
 
 def test_counts_and_frequencies_agree_over_both(ours, theirs):
     for lemma, pos in [("dog", "n"), ("find", "v"), ("good", "a"), ("well", "r"), ("zymurgy", "n")]:
-        assert ours.count(lemma, pos) == theirs.count(lemma, pos)
-        assert ours.frequency(lemma, pos) == theirs.frequency(lemma, pos)
+        assert ours.lemma_count(lemma, pos) == theirs.lemma_count(lemma, pos)
+        assert ours.lemma_frequency(lemma, pos) == theirs.lemma_frequency(lemma, pos)
 
 
 @pytest.mark.long
@@ -178,14 +178,16 @@ def test_where_an_adjective_may_stand_and_what_a_verb_takes_is_known(ours):
 
 
 def test_common_words_are_more_frequent_than_rare_ones(ours):
-    assert ours.frequency("say", "v") > ours.frequency("utter", "v") > ours.frequency("asseverate", "v")
+    assert (
+        ours.lemma_frequency("say", "v") > ours.lemma_frequency("utter", "v") > ours.lemma_frequency("asseverate", "v")
+    )
     assert ours.word_frequency("the") > ours.word_frequency("dogs") > ours.word_frequency("zymurgies")
     assert ours.word_count("Light", "NOUN") + ours.word_count("light", "ADJ") <= ours.word_count("light")
 
 
 def test_the_floor_of_frequency_is_that_of_half_an_occurrence(ours):
-    assert ours.frequency("zymurgy", "n") == pytest.approx(zipf_frequency(0, ours.words))
-    assert 2.5 < ours.frequency("zymurgy", "n") < 3.1
+    assert ours.lemma_frequency("zymurgy", "n") == pytest.approx(zipf_frequency(0, ours.words))
+    assert 2.5 < ours.lemma_frequency("zymurgy", "n") < 3.1
 
 
 @given(st.text(max_size=30), st.sampled_from(PARTS))
@@ -194,8 +196,8 @@ def test_any_text_may_be_looked_up(text, pos):
     senses = ours.senses(text, pos)
     assert all(text.lower() in {m.lower() for m in s.lemmas} for s in senses)
     ours.base_forms(text, pos)
-    assert ours.frequency(text, pos) > 0
-    assert ours.members(text) == () or text.count(".") >= 2
+    assert ours.lemma_frequency(text, pos) > 0
+    assert ours.words_of_sense(text) == () or text.count(".") >= 2
 
 
 @given(st.lists(st.integers(0, 2**31 - 1)))
@@ -206,7 +208,7 @@ def test_numbers_come_back_from_their_planes(numbers):
 def test_lookups_do_not_depend_on_the_hash_seed():
     code = (
         "from encheck.language.lexicon.load import load_lexicon; x = load_lexicon(); s = x.senses('good', 'a')[0];"
-        "print(x.senses('run', 'v'), x.antonyms('good', 'a', s, indirect=True), x.members('car.n.01'))"
+        "print(x.senses('run', 'v'), x.antonyms('good', 'a', s, indirect=True), x.words_of_sense('car.n.01'))"
     )
     outs = {
         subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": s}, capture_output=True).stdout

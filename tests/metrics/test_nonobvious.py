@@ -216,7 +216,7 @@ def test_no_threshold_is_chosen_on_the_pairs_that_it_measures(clusters, labels):
     chosen = predict_by_cluster_folds(np.array([0.1, 0.9, 0.2, 0.8]), np.array(labels, np.int8), list(clusters))
     assert not chosen.predicts_every_pair
     assert np.isnan(chosen.predicted[:2]).all()
-    assert "threshold" not in chosen.params
+    assert "threshold" not in chosen.estimate_params
 
 
 @pytest.mark.parametrize(("objective", "scorer"), [(None, sk.f1_score), (accuracy_objective, sk.accuracy_score)])

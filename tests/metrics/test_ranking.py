@@ -219,8 +219,8 @@ def test_a_pivot_is_one_of_two():
 
 def test_the_pivots_stand_beside_sentence_and_paraphrase():
     chain = Chain("d", "a", "b", ("b1", "b2"), "c", "a")
-    assert chain.pairs == (("a", "b"), ("a", "b1"), ("a", "b2"))
-    assert replace(chain, pivot="b").pairs == (("a", "b"), ("b1", "b"), ("b2", "b"))
+    assert chain.pairs_to_score == (("a", "b"), ("a", "b1"), ("a", "b2"))
+    assert replace(chain, pivot="b").pairs_to_score == (("a", "b"), ("b1", "b"), ("b2", "b"))
 
 
 @pytest.fixture(scope="module")

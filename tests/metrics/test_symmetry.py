@@ -77,7 +77,7 @@ def test_the_gate_part_of_the_probes_is_measured_and_the_dev_part_gives_the_thre
 
 def test_a_pair_is_scored_in_both_orders():
     item = BothOrders("1", "a dog", "a cat", 0, "c")
-    assert item.pairs == (("a dog", "a cat"), ("a cat", "a dog"))
+    assert item.pairs_to_score == (("a dog", "a cat"), ("a cat", "a dog"))
 
 
 def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted():

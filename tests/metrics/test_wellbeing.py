@@ -16,7 +16,7 @@ from encheck.encoders.fake import BagOfWords, random_direction
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.generators.invariance import casing, contraction, spacing
-from encheck.items.searches import cut, queries, random_pairs, repeated
+from encheck.items.searches import queries, random_pairs, repeated_texts, shortened_texts
 from encheck.items.variants import VariantMaker
 from encheck.language.edits.contractions import expand_contractions, find_contraction_edits
 from encheck.language.english import English
@@ -145,12 +145,12 @@ def test_random_pairs_carry_the_split_of_their_cluster():
 
 
 def test_a_few_texts_of_different_clusters_are_repeated():
-    items = repeated(PROBES, 1, VariantMaker()).included
+    items = repeated_texts(PROBES, 1, VariantMaker()).included
     assert len({i.cluster for i in items}) == len(items) == 32
 
 
 def test_the_longest_texts_lose_their_end():
-    items = cut(PROBES, 1, VariantMaker()).included
+    items = shortened_texts(PROBES, 1, VariantMaker()).included
     assert all(i.first.startswith(i.second) and len(i.first.split()) == len(i.second.split()) + 3 for i in items)
 
 

@@ -183,7 +183,7 @@ def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench
     assert decide_whether_to_stop(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
     monkeypatch.setattr(looking, "MAX_TEXTS", 20)
     look, decision = decide_whether_to_stop(bench(), search, "stop", locks=no_locks, progress=QUIET)
-    assert (look, decision.stops, decision.look.text_count, decision.rest.models) == (None, True, 0, ())
+    assert (look, decision.stops, decision.look.texts, decision.rest.models) == (None, True, 0, ())
     assert decide_whether_to_stop(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
@@ -335,13 +335,13 @@ def test_a_run_that_stops_measures_the_look_and_the_contracts_and_says_so_everyw
     results = quick.results
     jsonschema.validate(as_values(results), schema())
     look, rows = results.first_look, results.checks
-    assert 200 < look.text_count <= 300 < look.total_text_count
-    assert results.run.encoded["bag-of-words"] <= look.text_count + 2  # the pair that models are tried out on
+    assert 200 < look.texts <= 300 < look.of_texts
+    assert results.run.encoded["bag-of-words"] <= look.texts + 2  # the pair that models are tried out on
     skipped = {row.reason for row in rows if row.verdict == "skipped" and row.property == "health"}
     assert skipped == {"not measured in a first look"}
     assert {row.property for row in rows if row.value is not None} == {"antonym", "number", "contract"}
     for text in (quick.page, quick.summary, "\n".join(quick.said)):
-        assert f"First look, from {look.text_count} of about" in text
+        assert f"First look, from {look.texts} of about" in text
     rest = "Stopped after the first look (--quick), which leaves out 7 checks. The rest for bag-of-words: about "
     assert quick.said[-2].startswith(rest)
     assert quick.said[-1] == results.run.rest.command == "encheck run --model=x --full"

@@ -19,7 +19,7 @@ from encheck.engine import locks as module
 from encheck.engine.case_outcome import ProcessDescription
 from encheck.engine.locks import Locks, device_names
 from encheck.engine.recorder import Conclusion, Recorder
-from encheck.items.searches import repeated
+from encheck.items.searches import repeated_texts
 from encheck.options.settings import RunSettings
 from encheck.run_file import Selection
 from encheck.store import Store
@@ -166,7 +166,7 @@ def test_of_two_workers_of_a_run_one_encodes(path, tmp_path, kind):
 
 def test_who_waited_does_not_encode_again_for_the_check_of_determinism(path):
     store, other = Store(path), Store(path)
-    requests = [("tiny", "demo", Claim(repeated), 1)]
+    requests = [("tiny", "demo", Claim(repeated_texts), 1)]
     first, second = Remote(), Remote()
 
     def locks(_model):

@@ -127,7 +127,7 @@ def texts_of(session):
         *session.items("demo", MARGINS, 1).included,
         *session.random_pairs("demo"),
     ]
-    return {text for item in items for pair in item.pairs for text in pair}
+    return {text for item in items for pair in item.pairs_to_score for text in pair}
 
 
 def scores_of(session, claim=PAIRS, level="own", data="demo"):

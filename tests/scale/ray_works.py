@@ -29,13 +29,13 @@ class Overlap:
     def path(self, shard):
         return storage.join(self.folder, f"{shard.number}.json")
 
-    def found(self, shard):
+    def stored_result(self, shard):
         return self._read(shard) if storage.exists(self.path(shard)) else None
 
     def _read(self, shard):
         return ShardResult(shard, self.path(shard), json.loads(storage.read_whole(self.path(shard))))
 
-    def begin(self):
+    def make_shard_function(self):
         _happen(self, "begin")
         return self._do
 

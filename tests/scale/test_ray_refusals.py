@@ -53,7 +53,7 @@ def test_a_port_where_nothing_listens_is_named_at_once():
 def test_what_lies_in_one_process_is_refused(place):
     shard = Shard(0, "memory://a.parquet" if place == "data" else "/a.parquet", 0, 1, 0, 1)
     folder = "memory://shards" if place == "folder" else "/tmp/shards"
-    work = SimpleNamespace(found=lambda shard: None)
+    work = SimpleNamespace(stored_result=lambda shard: None)
     with pytest.raises(UsageError, match=r"^memory://\S+ is in this process"):
         list(RayEngine(folder).run(work, [shard]))
 

@@ -226,7 +226,7 @@ def test_a_bad_row_is_named_by_its_shard_or_counted(tmp_path):
     data = large(tmp_path, skip_bad_rows=True).load("pairs", f"pairs:{file}")
     plain = load(f"pairs:{file}", sample=None, skip_bad_rows=True)
     assert data.whole.counts == {"rows": 300, "read": 302, "skipped": 2, "shards": 1}
-    assert data.whole.pairs(np.arange(300)) == list(plain.pairs)
+    assert data.whole.make_pairs(np.arange(300)) == list(plain.pairs)
 
 
 def test_other_data_are_refused(tmp_path):

@@ -61,7 +61,7 @@ def refuse_missing_document_vectors(subject: ModelUnderTest, data: Iterable[Data
     """Raise UsageError, before encoding, for stored vectors that lack some of the documents, or all texts."""
     if not isinstance(subject.model, PartialEncoder):
         return
-    lacks, texts = subject.model.lacks, set[str]()
+    lacks, texts = subject.model.texts_without_vector, set[str]()
     for one in data:
         documents = one.collection.searchable_documents.texts if one.collection else ()
         missing = lacks(documents, role="document")

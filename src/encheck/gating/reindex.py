@@ -463,7 +463,7 @@ class _Evidence:
         counts = [self.token_count(key) for key in self.keys]
         limits = {self.old.settings.maximum_length, self.new.settings.maximum_length}
         if None in counts:
-            return max(map(self.words, self.keys)), "words"
+            return max(map(self.word_count, self.keys)), "words"
         most = max(count for count in counts if count is not None)
         (limit, *others) = limits
         return None if limit is not None and not others and most > limit else (most, "tokens")

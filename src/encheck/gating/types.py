@@ -98,7 +98,7 @@ class Noise:
     counts them, without the baseline. If `replicates` is None, the noise is known exactly, as in simulations.
 
     >>> noise = Noise(0.2, {"jumble/probes/3": 1.1, "antonym/probes/1": 0.0}, replicates=3)
-    >>> [round(noise.of(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
+    >>> [round(noise.noise_of_row(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
     [0.74, 0.15, 0.2]
     >>> [round(noise.widening_noise(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
     [0.74, 0.0, 0.0]
@@ -589,7 +589,7 @@ class IndexAdapter:
     says: str
 
     @classmethod
-    def noise_of_row(cls, index: OldIndex) -> Self | None:
+    def of(cls, index: OldIndex) -> Self | None:
         """Return the adapter of an old index, or None if no map helps or none is needed."""
         one = index.adapter
         if one is None or index.mapped is None:

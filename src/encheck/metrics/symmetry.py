@@ -81,7 +81,7 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
     if (scores.asymmetry > ROUNDING).any():  # otherwise it is symmetric by construction
         low, high = widen_share_interval(value, low, high, n=n, clusters=clusters)
-    return Estimate("flip_rate", value, low, high, n, clusters, params={**result.params})
+    return Estimate("flip_rate", value, low, high, n, clusters, params={**result.estimate_params})
 
 
 @metric(label="consistency", whole="its threshold is of a whole set")

@@ -394,7 +394,7 @@ class ScoredColumns(ScoredPairs):
 
     def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
         """Return only the chosen items."""
-        found: ColumnPairs = self.items.of(chosen)
+        found: ColumnPairs = self.items.select(chosen)
         return found
 
     def ascending_positions(self, values: Floats) -> list[int]:

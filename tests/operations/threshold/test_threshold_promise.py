@@ -42,9 +42,9 @@ def test_as_many_units_as_the_bound_needs_and_not_one_fewer(budget):
 def test_clusters_tell_as_much_as_kishs_number_of_independent_negatives():
     sizes = np.array([1, 1, 2, 6])
     found = negatives(np.zeros(10), np.repeat(np.arange(4), sizes))
-    assert found.effective == 10**2 // (1 + 1 + 4 + 36)
+    assert found.effective_negatives == 10**2 // (1 + 1 + 4 + 36)
     twice = negatives(np.zeros(598), np.arange(598) // 2)
-    assert (twice.effective, max_accepted_negatives(twice, 0.01)) == (299, 0)
+    assert (twice.effective_negatives, max_accepted_negatives(twice, 0.01)) == (299, 0)
     assert max_accepted_negatives(negatives(np.zeros(597), np.arange(597) // 2), 0.01) == -1
 
 
@@ -148,7 +148,7 @@ def test_repeated_negatives_are_one_whichever_text_comes_first():
     found = logged(texts, [(0, 1), (1, 0), (0, 1), (2, 3), (4, 5)], [0, 0, 1, 0, 0])
     rate = Population(found).negatives(np.array([0.9, 0.9, 0.9, 0.1, 0.2]))
     assert sorted(rate.scores) == [0.1, 0.2, 0.9]
-    assert rate.effective == 3
+    assert rate.effective_negatives == 3
 
 
 def test_pairs_without_a_label_do_not_count_against_those_that_have_one(tmp_path):
@@ -159,7 +159,7 @@ def test_pairs_without_a_label_do_not_count_against_those_that_have_one(tmp_path
         (tmp_path / f"{name}.csv").write_text("\n".join(["first,second,label", *rows]) + "\n", "utf-8")
         pairs = load_pairs(f"pairs:{tmp_path / name}.csv")
         scores = np.linspace(0, 1, len(pairs.first))
-        found[name] = Population(pairs).negatives(scores).effective, pairs.clusters_of(NEGATIVE)
+        found[name] = Population(pairs).negatives(scores).effective_negatives, pairs.clusters_of(NEGATIVE)
     assert found == {"labelled": (60, 60), "partly": (60, 60)}
 
 

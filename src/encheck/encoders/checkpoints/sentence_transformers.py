@@ -240,9 +240,13 @@ class SentenceTransformerEncoder(LocalEncoder):
     @cached_property
     def models(self) -> list[SentenceTransformer]:
         """The loaded model, one copy per device."""
+        first, *others = self.devices
+        model = self._load(first)
+        return [model, *(copy.deepcopy(model).to(device) for device in others)]
+
+    def _load(self, device: str) -> SentenceTransformer:
         import torch
 
-        first_device, *others = self.devices
         gc.freeze()  # each full collection would walk a million imported objects again
         try:
             with (
@@ -251,7 +255,7 @@ class SentenceTransformerEncoder(LocalEncoder):
                 limit_model_size(self.source, *self.bases.values()),
             ):
                 how: dict[str, Any] = {
-                    "device": first_device,
+                    "device": device,
                     "trust_remote_code": self.config.trust_remote_code,
                     "model_kwargs": {"dtype": getattr(torch, self.dtype)},
                     "truncate_dim": self.config.truncate_dim,
@@ -267,14 +271,13 @@ class SentenceTransformerEncoder(LocalEncoder):
             remedy = f"{WHOLE}, or trust_remote_code if it brings its own code"
             check_adapter_weights(self.source, self.bases, loaded)
             check_loaded_weights(self.source, loaded, loaded, info, pooler=False, remedy=remedy)
-        first_module: Any = model[0]
-        whole = getattr(first_module, "auto_model", None)
-        table: Any = getattr(first_module, "embedding", None) if whole is None else whole.get_input_embeddings()
+        first: Any = model[0]
+        whole = getattr(first, "auto_model", None)
+        table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
         if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):  # some have no such table
             check_embedding_rows(self.source, model.tokenizer, table.weight.shape[0])
             check_tokens_per_character(self.source, model.tokenizer)
-        model.eval()
-        return [model, *(copy.deepcopy(model).to(device) for device in others)]
+        return model.eval()
 
     def load_model(self, **named: Any) -> SentenceTransformer:
         """Return the folder's model, loaded with these arguments of SentenceTransformer."""

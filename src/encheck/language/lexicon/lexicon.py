@@ -92,7 +92,7 @@ class TreebankCounts:
     The texts have one line per word: `light ADJ 12 NOUN 20`.
 
     >>> counts = TreebankCounts("light ADJ 12 NOUN 20\\nlights NOUN 3", "light a 12 n 23", words=1000)
-    >>> counts.form("Light"), counts.form("light", "ADJ"), counts.lemma("light", "n")
+    >>> counts.form_count("Light"), counts.form_count("light", "ADJ"), counts.lemma_count("light", "n")
     (32, 12, 23)
     """
 

@@ -207,7 +207,7 @@ def _read_label(value: Fraction, style: NumberStyle, spot: NumberPlace) -> Menti
     def write_value(value: Fraction) -> str:
         return spell_integer(value).title() if word[0].isupper() and spot.first > 1 else spell_integer(value)
 
-    other_values = partial(list_values_at_distance, value, least=1, most=99 if word.lower() == "age" else 999)
+    other_values = partial(list_values_at_distance, value, minimum=1, maximum=99 if word.lower() == "age" else 999)
     return Mention(spot.start, spot.end, "label", value, style.write, (NumberForm("words", write_value),),
                    lambda size: other_values(distance=size))  # fmt: skip
 
@@ -247,7 +247,7 @@ def read_number_in_words(match: re.Match[str], spot: NumberPlace) -> MentionOrRe
             spoken = re.sub("^one ", "a ", spoken)
         return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
 
-    other_values = partial(_nearby_values, value, 0, least=Fraction(2))
+    other_values = partial(_nearby_values, value, 0, minimum=Fraction(2))
     return Mention(spot.start, spot.end, "cardinal", value, write_value, tuple(digit_forms), other_values)
 
 
@@ -296,7 +296,7 @@ def read_percentage(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     if not text[0].isalpha() and not style.decimals and (words := make_spoken_writer(value, style)) is not None:
         forms.append(NumberForm("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
-    other_values = partial(_nearby_values, value, style.decimals, least=Fraction(0), most=most)
+    other_values = partial(_nearby_values, value, style.decimals, minimum=Fraction(0), maximum=most)
     return Mention(spot.start, spot.end, "percentage", value, write_in_same_notation, tuple(forms), other_values)
 
 
@@ -485,7 +485,7 @@ def read_compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         else (write_in_digits, NumberForm("words", write_as_spoken))
     )
     most = 99 if "old" in tail else 999
-    other_values = partial(_nearby_values, value, 0, least=Fraction(2), most=most)
+    other_values = partial(_nearby_values, value, 0, minimum=Fraction(2), maximum=most)
     return Mention(spot.start, spot.end, "compound", value, own, (form,), other_values)
 
 

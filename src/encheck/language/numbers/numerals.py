@@ -271,7 +271,7 @@ def list_values_at_distance(
     Near is one or two steps of the last place (for round numbers one step or a part of it), middle a quarter to three
     quarters of the value, far five to fifteen times the value or a tenth.
 
-    >>> [[int(v) for v in list_values_at_distance(Fraction(12), size=size)] for size in (NEAR, MIDDLE)]
+    >>> [[int(v) for v in list_values_at_distance(Fraction(12), distance=size)] for size in (NEAR, MIDDLE)]
     [[10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21]]
     """
     step = last_significant_place(value, decimals)
@@ -301,7 +301,7 @@ def list_integers_at_distance(
 ) -> list[int]:
     """Integers so many steps away on both sides, by distance, within bounds: days, hours, years.
 
-    >>> list_integers_at_distance(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
+    >>> list_integers_at_distance(5, MIDDLE, ((1,), (2, 3), (6,)), minimum=1, maximum=12)
     [3, 2, 7, 8]
     """
     far = steps[distance - 1]
