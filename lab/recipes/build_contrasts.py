@@ -14,8 +14,8 @@ needed.
     python lab/recipes/build_contrasts.py written/*.txt --base probes.jsonl --replace --out probes.jsonl
     python lab/recipes/build_contrasts.py written/*.txt --base base.jsonl --treebank DIR --cache FILE --out probes.jsonl
 
-With `--replace` the groups of the base that have nothing but these phenomena make room for those of the lines. Every
-second control is left out, except with `--every-control`, for lines that were made of an edition.
+With `--replace` the groups of the base that have nothing but these phenomena make room for those of the lines. Lines
+that were made of an edition are taken `--as-written`: their first sentence is the source, and they keep their controls.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _text(body: str, at: int, *, is_lower: bool) -> str:
     return text if is_lower or body[0].islower() else text[:1].upper() + text[1:]
 
 
-def sources(line: Line) -> tuple[str, list[tuple[str, str]]]:
+def sources(line: Line, *, as_written: bool = False) -> tuple[str, list[tuple[str, str]]]:
     """The sentence of a group, and (relation, text) of its variants."""
     name, kept, control = (
         line.phenomenon,
@@ -102,7 +102,7 @@ def sources(line: Line) -> tuple[str, list[tuple[str, str]]]:
         relation_of_control(line.phenomenon),
     )
     first, restated, second, restated_too, other = line.texts
-    if int(digest(first + second)[24:32], 16) % 2:
+    if not as_written and int(digest(first + second)[24:32], 16) % 2:
         first, restated, second, restated_too = second, restated_too, first, restated
     return first, [(kept, restated), (name, restated_too), (f"{name}{MIRROR}", second), (control, other)]
 
@@ -111,10 +111,10 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def compiled(line: Line, reference: Reference | None, *, every_control: bool = False) -> dict:
+def compiled(line: Line, reference: Reference | None, *, as_written: bool = False) -> dict:
     """One line of the probe file; the reference gives the tags of a line without a frame."""
-    source, found = sources(line)
-    found = found if every_control and found[-1][-1] else halved(line, found)
+    source, found = sources(line, as_written=as_written)
+    found = found if as_written and found[-1][-1] else halved(line, found)
     known = digest(source)
     if not line.frame and reference is None:
         raise ValueError(f"{line.place} has no frame: give --treebank, by whose tags the line is clustered")
@@ -197,7 +197,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("written", nargs="+", type=Path)
     parser.add_argument("--base", type=Path, required=True, help="groups that stay: of build_probes.py, or an edition")
     parser.add_argument("--replace", action="store_true", help="take the lines' phenomena out of the base")
-    parser.add_argument("--every-control", action="store_true", help="leave no control out")
+    parser.add_argument("--as-written", action="store_true", help="draw neither the source nor the controls")
     parser.add_argument("--treebank", type=Path, help="folder of UD English EWT, for lines without a frame")
     parser.add_argument("--cache", type=Path, default=Path(".cache/probes.json"))
     parser.add_argument("--out", type=Path)
@@ -207,7 +207,7 @@ def main(argv: list[str] | None = None) -> int:
     base = [json.loads(line) for line in args.base.read_text("utf-8").splitlines()]
     base = [g | part(g["skeleton" if "construction" in g else "sentence"]) for g in base]
     base = without(base, {line.phenomenon for line in written}) if args.replace else base
-    made = [(line, compiled(line, reference, every_control=args.every_control)) for line in written]
+    made = [(line, compiled(line, reference, as_written=args.as_written)) for line in written]
     drop_repeated_controls(made)
     mark_quick(base, made)
     groups = [*base, *(group for _, group in made)]

@@ -33,7 +33,7 @@ FRESH = "fresh="
 PARAPHRASES = ("paraphrase", "rewrite")
 PAIRED = (*PARAPHRASES, "hard_negative")  # the relations used for labelled pairs
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
-VERSION = "4.0.0"
+VERSION = "4.1.0"
 DISTANCE = {"control": 0.6, "antonym": 1.5}
 PASSAGE_LENGTHS = (3, 8)  # sentences
 MIRRORED = "/mirrored/"  # separates group and phenomenon in the name of the second sentence's meaning
