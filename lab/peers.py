@@ -56,7 +56,9 @@ def peers(runs: Sequence[RunFile]) -> Peers:
     ]
     if any(one != made[0] for one in made) or any(run.first_look or len(run.data) > 1 for run in runs):
         raise SystemExit("the runs should be full ones, on the same probes and with the same settings")
-    rows = [{figure_key(r): r for r in judged_rows(run) if is_profile_share(r, run.declarations[r.check])} for run in runs]
+    rows = [
+        {figure_key(r): r for r in judged_rows(run) if is_profile_share(r, run.declarations[r.check])} for run in runs
+    ]
     figures = {}
     for name, first in rows[0].items():
         some = [of_model[name] for of_model in rows if name in of_model]

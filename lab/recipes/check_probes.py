@@ -21,7 +21,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -34,13 +34,11 @@ import learned_rival
 
 from encheck.datasets.probes import embedded, relation_keeping_meaning
 from encheck.generators.phenomenon import all_phenomena
-from encheck.reporting.reference import LearnedFigures, LearnedRival, LearnedShare
 from encheck.surface import SHARED, SURFACE, UNBALANCED_SCORERS, Frequencies, tf_idf
-from encheck.system.typed_files import as_json
 from encheck.types import Group
 
 NAMES = (*(name for name, one in all_phenomena().items() if one.in_probes), "antonym")
-LEARNED = Path(__file__).resolve().parents[2] / "src/encheck/reporting/learned_rival.json"
+LEARNED = Path(__file__).resolve().parents[1] / "learned_rival.json"
 SYNONYM = "synonym / control"  # no phenomenon: of the same word a synonym and another word
 TIE, BY_CHANCE = 1e-9, 0.25  # in both directions
 SUFFIXES = {".txt", ".tsv", ".csv", ".pos", ".neg", ".data", ".xml", ".conllu", ".toks"}
@@ -171,6 +169,18 @@ def rivals(found: Sequence[Contrast]) -> None:
         print(f"| {name} | {' | '.join(f'{one:.2f} / {both:.2f}' for one, both in shares)} |".replace(" / nan", ""))
 
 
+@dataclass(frozen=True)
+class LearnedShare:
+    """The share of contrasts that the rival that learns wins, and `both`, the share of groups that it wins twice.
+
+    `by_chance` is the 95th percentile of the share that it wins when there is nothing to learn.
+    """
+
+    share: float
+    by_chance: float
+    both: float
+
+
 def learned(some: Sequence[Contrast], *, by: Literal["cluster", "construction"], refits: int) -> LearnedShare:
     """What the rival that learns is right about in the clusters or constructions that it was not fitted to.
 
@@ -202,8 +212,13 @@ def learned_of_all(found: Sequence[Contrast], *, refits: int, with_products: boo
     for name, some in of_phenomena(found, SYNONYM).items():
         clusters = learned(some, by="cluster", refits=refits)
         constructions = learned(some, by="construction", refits=refits) if some[0].construction else None
-        figures[name] = LearnedFigures(len({c.group for c in some}), clusters, constructions)
-        cells = [f"{name} | {figures[name].groups} | {clusters.share:.3f} | {clusters.by_chance:.3f}"]
+        groups = len({c.group for c in some})
+        figures[name] = {
+            "groups": groups,
+            "clusters": asdict(clusters),
+            "constructions": asdict(constructions) if constructions else None,
+        }
+        cells = [f"{name} | {groups} | {clusters.share:.3f} | {clusters.by_chance:.3f}"]
         it = constructions
         cells.append(f"{it.share:.3f} | {it.by_chance:.3f} | {it.both:.3f}" if it else "- | - | -")
         if with_products:
@@ -213,7 +228,8 @@ def learned_of_all(found: Sequence[Contrast], *, refits: int, with_products: boo
     if write:
         probes = embedded()
         command = "python lab/recipes/check_probes.py learned --write"
-        LEARNED.write_text(as_json(LearnedRival(command, probes.version, probes.fingerprint, figures)), "utf-8")
+        known = {"command": command, "version": probes.version, "fingerprint": probes.fingerprint, "figures": figures}
+        LEARNED.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
 
 
 def right_by_variants(
@@ -401,7 +417,7 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, help="folder of public data sets")
     parser.add_argument("--report", type=Path, help="folder of a run on the probes")
     parser.add_argument("--refits", type=int, default=200, help="of the learned rival where nothing is to be learnt")
-    parser.add_argument("--write", action="store_true", help="the learned rival's figures into the package")
+    parser.add_argument("--write", action="store_true", help="the learned rival's figures into lab/learned_rival.json")
     parser.add_argument("--products", action="store_true", help="also the order of words times the words of an edit")
     args = parser.parse_args()
     found = list(contrasts(embedded().groups))

@@ -188,7 +188,7 @@ def test_the_embedded_data_set_holds_every_group_and_pair():
     data = load("probes")
     assert (data.rows, sum(not g.side for g in data.groups)) == (len(GROUPS), len(GROUPS))
     assert data.labels == {"0": len(BASE), "1": 2 * len(BASE)}
-    assert data.version == "4.0.0"
+    assert data.version == "4.1.0"
     assert data.written == Counter(f"{v['relation']} {v['level']}" for _, v in VARIANTS)
     assert len({p.id for p in data.pairs}) == len(data.pairs)
 

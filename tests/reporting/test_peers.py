@@ -71,19 +71,6 @@ def test_no_peer_stands_beside_figures_of_anything_else(other):
     assert "known models" not in "\n".join(terminal.run_lines(found))
 
 
-@pytest.mark.parametrize(
-    ("tested", "data", "count"),
-    [("negation", HERE, 1), ("roles", HERE, 0), ("negation", {**HERE, "version": "3.0.2"}, 0)],
-)
-def test_a_row_says_what_a_learned_rule_gets_where_that_is_above_chance(tested, data, count):
-    row = result({**CHECK, **FIGURE, "property": tested, "model": "m"})
-    run = {"settings": {**SETTINGS, "models": ["m"]}}
-    drawn = page.render_run(results(row, models=[{"label": "m"}], data=data, run=run), {})
-    assert (
-        drawn.count("A learned surface rule gets 54.0% of these contrasts (chance 50%, by luck up to 52.2%)") == count
-    )
-
-
 def test_another_figure_of_the_same_check_has_no_peers():
     assert KNOWN.beside(result({**CHECK, **FIGURE, "metric": "mean_margin"})) == {}
     assert figure_key(result(CHECK)) == "roles/1/margin_rate_calibrated"

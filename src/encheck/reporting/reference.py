@@ -1,6 +1,6 @@
-"""Compare a run with known models: those whose item scores ship, four measured models, and a learned surface rule.
+"""Compare a run with known models: those whose item scores ship, and four measured models.
 
-`lab/peers.py` writes peers.json. `lab/recipes/check_probes.py learned --write` writes learned_rival.json.
+`lab/peers.py` writes peers.json.
 """
 
 from __future__ import annotations
@@ -154,44 +154,6 @@ class Peers:
         return found.values if found else {}
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedShare:
-    """The share of contrasts that the learned rule wins, and `both`, the share of groups that it wins in both
-    directions.
-
-    `by_chance` is the 95th percentile of the share that it wins when there is nothing to learn.
-    """
-
-    share: float
-    by_chance: float
-    both: float
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedFigures:
-    """The rule's figures on a phenomenon, in clusters and in constructions that were held out from fitting."""
-
-    groups: Count
-    clusters: LearnedShare
-    constructions: LearnedShare | None
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedRival:
-    """The learned rule's figures on one edition of the probes, by phenomenon. `command` is what wrote the file."""
-
-    command: str
-    version: str
-    fingerprint: str
-    figures: Mapping[str, LearnedFigures]
-
-    def beside(self, phenomenon: str) -> LearnedShare | None:
-        """Return the rule's figures in held-out constructions if they are above chance, otherwise None."""
-        known = self.figures.get(phenomenon)
-        one = known.constructions if known else None
-        return one if one and one.share > one.by_chance else None
-
-
 def figure_key(row: Result) -> str:
     """Return the key of a figure: check, level and metric."""
     return f"{row.check}/{row.level}/{row.metric}"
@@ -201,12 +163,6 @@ def figure_key(row: Result) -> str:
 def shipped_peers() -> Peers:
     """Return the peers that ship with encheck."""
     return read_typed(Peers, read_json(Path(str(resources.files("encheck.reporting") / "peers.json"))))
-
-
-@cache
-def learned_rival() -> LearnedRival:
-    """Return the learned rule's figures that ship with encheck."""
-    return read_typed(LearnedRival, read_json(Path(str(resources.files("encheck.reporting") / "learned_rival.json"))))
 
 
 def matching_peers(results: RunFile, data: str) -> Peers | None:

@@ -11,7 +11,7 @@ from encheck.reporting import view
 from encheck.reporting.html import charts
 from encheck.reporting.html.charts import Chart
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
-from encheck.reporting.reference import Peers, figure_key, learned_rival, matching_peers
+from encheck.reporting.reference import Peers, figure_key, matching_peers
 from encheck.reporting.view import (
     WORDS,
     best_surface,
@@ -306,8 +306,7 @@ class CheckEntry:
 class ProfileRow:
     """A property in the profile: a mark for each model, and the checks that a click shows.
 
-    `peers` are known models' figures as (name, share), if all marks show the same figure. `learned` says what a learned
-    rule of surface features reaches on the same sentences, if that is above chance.
+    `peers` are known models' figures as (name, share), if all marks show the same figure.
     """
 
     name: str
@@ -318,7 +317,6 @@ class ProfileRow:
     entries: Sequence[CheckEntry]
     order: float = field(default=1.0)
     peers: Sequence[tuple[str, str]] = ()
-    learned: str = ""
 
     @property
     def kinds(self) -> list[str]:
@@ -397,14 +395,7 @@ def _property_row(
     is_one = known and len({figure_key(mark.row) for mark in marks}) == 1
     beside = known.beside(first) if known and is_one else {}
     peers = [(peer, view.format_figure(first.metric, share)) for peer, share in beside.items()]
-    learned = ""
-    if known and (rule := learned_rival().beside(name)):
-        learned = (
-            f"A learned surface rule gets {rule.share:.1%} of these contrasts (chance 50%, by luck up to "
-            f"{rule.by_chance:.1%}), and {rule.both:.0%} in both directions (chance 25%): "
-            f"a fine-tuned model may reach as much without reading meaning."
-        )
-    return ProfileRow(name, its.family, its.tells, its.means, marks, entries, order, peers, learned)
+    return ProfileRow(name, its.family, its.tells, its.means, marks, entries, order, peers)
 
 
 def _representative_row(
