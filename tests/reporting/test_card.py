@@ -78,13 +78,13 @@ def test_a_standing_needs_the_whole_interval(low, high, chance, said):
     assert replace(LINE, low=low, high=high, chance=chance).standing == said
 
 
-def test_the_three_figures_count_and_name_the_weakest_where_the_surface_is_fair():
+def test_the_three_figures_count_and_name_the_property_that_the_verdict_names():
     jumble = replace(LINE, name="jumble", value=0.1, low=0.05, high=0.15, surface=0.0)
     temporal = replace(LINE, name="temporal", value=0.4, low=0.35, high=0.45)
     assert profile_summary([LINE, jumble, temporal]) == [
         ("1 of 3", "properties above chance"),
         ("2 of 3", "above the best surface scorer"),
-        ("40%", "weakest: what came first"),
+        ("10%", "weakest: jumbled words"),
     ]
     assert profile_summary([replace(LINE, chance=None)]) == []
 

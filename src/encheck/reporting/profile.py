@@ -16,7 +16,6 @@ from encheck.types import Declaration
 
 Standing = Literal["above chance", "below chance", "at chance", ""]
 ADJUSTED = adjusted_rate.name
-SURFACE_SLACK = 0.1  # how far below chance still counts as chance
 RIVALS = ("parent", "reference")  # roles to pair a profile with, by preference
 NO_PROPERTY = ("health", "contract", "downstream")  # families of a space, a contract or a benchmark
 
@@ -156,17 +155,13 @@ def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
 
 
 def profile_summary(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
-    """Return up to three (figure, words) that sum up a profile.
-
-    The weakest property is chosen from those whose surface scorer is not below chance. In the others, surface cues may
-    explain a low figure.
-    """
-    known = [one for one in lines if one.standing]
+    """Return up to three (figure, words) that sum up a profile, the last for the weakest property."""
+    known = [one for one in weakest_first(lines) if one.standing]
+    if not known:
+        return []
     found = [(f"{sum(one.standing == 'above chance' for one in known)} of {len(known)}", "properties above chance")]
     if rivalled := [one for one in known if one.surface is not None]:
         above = sum(one.low > (one.surface or 0) for one in rivalled)
         found.append((f"{above} of {len(rivalled)}", "above the best surface scorer"))
-    if fair := [one for one in known if one.surface is None or one.surface > (one.chance or 0) - SURFACE_SLACK]:
-        weakest = min(fair, key=lambda one: one.high - (one.chance or 0))
-        found.append((weakest.figure, f"weakest: {weakest.title}"))
-    return found if known else []
+    found.append((known[0].figure, f"weakest: {known[0].title}"))
+    return found

@@ -12,7 +12,7 @@ from encheck.ids import GateRowId
 from encheck.metrics import find_metric
 from encheck.reporting.gate.words import gate_row_name, printed_figures
 from encheck.reporting.profile import all_headline_rows, chance_of
-from encheck.reporting.text import percent, plain_name
+from encheck.reporting.text import data_name, percent, plain_name
 from encheck.reporting.view import ItemExample, best_surface, example_of, is_rate, judged_rows
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
@@ -118,7 +118,7 @@ def _naming(results: RunFile) -> Any:
     several, sets = len(results.models) > 1, len(results.data) > 1
 
     def name(model: str, data: str) -> tuple[str, str]:
-        return (model if several else "It", f" on {data}" if sets else "")
+        return (model if several else "It", f" on {data_name(data)}" if sets else "")
 
     return name
 
