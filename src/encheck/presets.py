@@ -11,6 +11,7 @@ Each decorator is `claim` with default items, metric, floor and aim. Keyword arg
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from encheck.claims import Function, claim
@@ -22,21 +23,21 @@ from encheck.metrics.metric import on_calibrated_scale
 
 MARGINS = (mean_margin, mean_margin.calibrated)
 RATES = (margin_rate, margin_rate.calibrated, *MARGINS)
-SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/method/probes.md"}
+probe_claim = partial(claim, floor=0.5, aim=0.8, source="docs/method/probes.md")
 
 
 def declare_change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Declare the check that changing this phenomenon moves a text farther than a rewording that keeps it."""
     items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "changed"))
-    shared = {"property": name, "metric": adjusted_rate.calibrated, "gates": margin_rate, "show": RATES, **SHARED}
-    return claim(items, **shared | declared)
+    shared = partial(probe_claim, property=name, metric=adjusted_rate.calibrated, gates=margin_rate, show=RATES)
+    return shared(items, **declared)
 
 
 def declare_other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Declare the control: a different statement in the same place is farther than a rewording of the meaning."""
     items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "control"))
-    shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
-    return claim(items, **shared | declared)
+    shared = partial(probe_claim, property=name, metric=margin_rate.calibrated, show=(margin_rate, *MARGINS))
+    return shared(items, **declared)
 
 
 def declare_both_directions(name: str, **declared: Any) -> Callable[[Function], Function]:
@@ -45,8 +46,8 @@ def declare_both_directions(name: str, **declared: Any) -> Callable[[Function], 
     A scorer that goes by the surface wins one of the two directions. Guessing wins both directions in a quarter of the
     groups, so the floor is one quarter.
     """
-    shared = {
-        "property": name, "metric": both_directions.calibrated, "gates": directions_mean,
-        "show": (on_calibrated_scale(crossed_figures),), **SHARED, "floor": 0.25,
-    }  # fmt: skip
-    return claim(crossed(name), **shared | declared)
+    shared = partial(
+        probe_claim, property=name, metric=both_directions.calibrated, gates=directions_mean,
+        show=(on_calibrated_scale(crossed_figures),), floor=0.25,
+    )  # fmt: skip
+    return shared(crossed(name), **declared)

@@ -286,10 +286,11 @@ class Store:
             last = {key: i for i, key in enumerate(keys)}
             short = {key: rounded[i].tobytes() for key, i in last.items() if close[i]}
         long = {key: blob for key, blob in rows.items() if key not in short}
-        how: dict[str, Any] = {"name": name, "dim": arrays.shape[1]}
-        statements = list(_insert_statements(HALF, fingerprint, short, **how)) if short else []
+        statements: list[tuple[str, Sequence[Any]]] = []
+        if short:
+            statements += _insert_statements(HALF, fingerprint, short, name=name, dim=arrays.shape[1])
         if long or not short:
-            statements += _insert_statements(kind, fingerprint, long, **how)
+            statements += _insert_statements(kind, fingerprint, long, name=name, dim=arrays.shape[1])
         self._execute_all(statements)
 
     def round_as_stored(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -478,16 +478,16 @@ class _Evaluator(Base):
 
         return BehaviourCallback()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the planned items, since some generators cannot be pickled."""
         return {name: value for name, value in vars(self).items() if name != "_dev"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Plan the items again."""
         vars(self).update(state)
         self._dev = CheckpointScorer(self.data, self.checks, self.seed)
 
-    def get_config_dict(self) -> dict[str, Any]:
+    def get_config_dict(self) -> dict[str, object]:
         """Return the settings for the model card. Paths are left out, since the card is published."""
         data = self._dev.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]

@@ -80,7 +80,7 @@ def test_a_node_that_cannot_do_the_work_is_named(tmp_path, answer, said):
 
 def test_a_worker_with_another_version_of_encheck_says_so():
     worker = RayWorker(ray_works.Overlap("/tmp"), ledger=None, version="0.0.1")
-    assert "the run has 0.0.1" in worker.error["message"]
+    assert "the run has 0.0.1" in worker.do.message
 
 
 def test_the_ledger_counts_tries_and_stops_what_dies_while_it_loads():

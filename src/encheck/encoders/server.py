@@ -15,6 +15,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Event, Lock
 from typing import Any, ClassVar
@@ -432,6 +433,14 @@ class OpenAiEncoder(RemoteEncoder):
         return _vectors_from_rows([row["embedding"] for _, row in ordered], self.place)
 
 
+@dataclass(frozen=True)
+class _TeiInfo:
+    """What a server of text-embeddings-inference states about itself: the model's name@revision, and its limit."""
+
+    model: str
+    max_client_batch_size: int | None
+
+
 class TeiEncoder(RemoteEncoder):
     """Uses a server of Hugging Face's text-embeddings-inference. The server states how many texts a request may
     have.
@@ -444,10 +453,10 @@ class TeiEncoder(RemoteEncoder):
     }
 
     @cached_property
-    def _server_info(self) -> dict[str, Any]:
+    def _server_info(self) -> _TeiInfo:
         return self._request_info()
 
-    def _request_info(self) -> dict[str, Any]:
+    def _request_info(self) -> _TeiInfo:
         try:
             info = self.client.request_json("/info")
         except RequestRefused as refused:
@@ -463,22 +472,22 @@ class TeiEncoder(RemoteEncoder):
                 f"{self.config.label}: {self.place}/info is not a mapping. Is it text-embeddings-inference? "
                 f"{WRONG_SERVER}"
             )
-        return info
+        return _TeiInfo(f"{info.get('model_id')}@{info.get('model_sha')}", info.get("max_client_batch_size"))
 
     @property
     def max_batch_size(self) -> int:
         """The maximum number of texts per request, from the entry or else from the server."""
-        return int(self.config.options.get("batch") or self._server_info.get("max_client_batch_size") or self.largest)
+        return int(self.config.options.get("batch") or self._server_info.max_client_batch_size or self.largest)
 
     def model_name(self) -> str:
         """Return the name and revision that the server states."""
-        return _model_and_revision(self._server_info)
+        return self._server_info.model
 
     def verify_fingerprint(self) -> None:
         """Raise EncoderError also if the server states another name for its model."""
         super().verify_fingerprint()
         try:
-            now = _model_and_revision(self._request_info())
+            now = self._request_info().model
         except ModelError as error:
             raise EncoderError(str(error)) from error
         if now != self.model_name():
@@ -513,10 +522,6 @@ def _is_json_value(value: Any) -> bool:
         return bool(json.loads(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) == value)
     except (TypeError, ValueError, RecursionError):
         return False
-
-
-def _model_and_revision(info: dict[str, Any]) -> str:
-    return f"{info.get('model_id')}@{info.get('model_sha')}"
 
 
 def _vectors_from_rows(rows: list[Any], place: str) -> Vectors:

@@ -87,7 +87,7 @@ class Judgement:
         if row.verdict == "known_failure":
             raise KnownFailureError(row)
 
-    def _settings_for(self, function: Callable[..., object]) -> dict[str, Any]:
+    def _settings_for(self, function: Callable[..., object]) -> dict[str, object]:
         """Return the settings of the run that the function has parameters for."""
         wanted = inspect.signature(getattr(function, "estimate", function)).parameters
         return {name: getattr(self.evaluation.settings, name) for name in SETTINGS if name in wanted}

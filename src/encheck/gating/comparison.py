@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -99,7 +98,8 @@ from encheck.options import RunSettings, model_options
 from encheck.options.settings import select_settings
 from encheck.run_file import ModelEntry, RunFile
 from encheck.scoring.documents import Answers
-from encheck.scoring.frame import CaseScores
+from encheck.scoring.frame import CaseScores, Columns
+from encheck.scoring.run_items import RunItems
 from encheck.scoring.scores import find_kind
 from encheck.statistics.sharing import number_units
 from encheck.types import LanguageResources
@@ -111,7 +111,6 @@ TOO_FEW_REPLICATES = (
 BUILT_IN = "probes"  # the data set that comes with encheck
 MAX_FLIPPED = 10  # per row and direction
 NEW_CASE = "new, not compared: the baseline only has searches on these data"
-Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class GateComparison:
     index: OldIndex | None = None
 
 
-def run_scores(results: RunFile, items: Columns, model: str) -> ModelScores:
+def run_scores(results: RunFile, items: RunItems, model: str) -> ModelScores:
     """Return the scores of one model of a run."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
     return ModelScores(model_tables(results, items, model), scales)
@@ -173,7 +172,7 @@ def baseline_scores(
 def gate_against_baseline(
     baseline: Baseline,
     results: RunFile,
-    items: Columns,
+    items: RunItems,
     *,
     model: str,
     rule: Rule = DEFAULT,
@@ -494,7 +493,7 @@ class _GateSides:
         return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
-def _pair_sides(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _GateSides:
+def _pair_sides(baseline: Baseline, results: RunFile, items: RunItems, model: str) -> _GateSides:
     """Pair the baseline's scores with the run's on the same items. Raise BaselineError if the items differ."""
     after = run_scores(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
@@ -704,7 +703,11 @@ def _model_balanced_score(side: ModelScores, cases: Sequence[str]) -> float | No
 
 
 def measure_threshold_shifts(
-    baseline: Mapping[str, SavedScores], run: Mapping[str, CaseScores], items: Columns, *, thresholds: Sequence[float]
+    baseline: Mapping[str, SavedScores],
+    run: Mapping[str, CaseScores],
+    items: Mapping[str, Columns],
+    *,
+    thresholds: Sequence[float],
 ) -> tuple[ThresholdShift, ...]:
     """Return the shift of each threshold on each data set with pairs. `items` are the run's items with texts, by case.
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +65,12 @@ class LinearMap:
 
     def save(self, path: Path, about: Mapping[str, str]) -> None:
         """Write an .npz for `numpy.load(path, allow_pickle=False)`: matrix, offset, unit and the strings of `about`."""
-        arrays: dict[str, Any] = {"matrix": self.matrix.astype(np.float32), "offset": self.offset.astype(np.float32)}
-        arrays |= {"unit": np.array(self.unit), "format": np.array(FORMAT)}
-        arrays |= {name: np.array(text) for name, text in {"kind": self.kind, "how": self.how, **about}.items()}
+        texts = {"kind": self.kind, "how": self.how, **about}
         with files.write_whole(path) as file:
-            np.savez(file, **arrays)
+            np.savez(
+                file, matrix=self.matrix.astype(np.float32), offset=self.offset.astype(np.float32), unit=self.unit,
+                format=FORMAT, allow_pickle=False, **texts,
+            )  # fmt: skip
 
 
 def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap | None:

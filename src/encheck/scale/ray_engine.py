@@ -20,8 +20,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, TypedDict
 from uuid import uuid4
 
 import encheck
@@ -54,73 +55,75 @@ class TryLedger:
         return self.tries[number]
 
 
+@dataclass(frozen=True)
+class WorkerError:
+    """An error in a worker process: the name of a class of `encheck.errors`, and the message."""
+
+    kind: str
+    message: str
+
+    @classmethod
+    def of(cls, error: Exception, where: str = "") -> WorkerError:
+        """Describe an error, with its origin if encheck did not raise it."""
+        if isinstance(error, EncheckError):
+            return cls(type(error).__name__, str(error))
+        return cls("EncoderError", f"{where}: {type(error).__name__}: {error}")
+
+
 class RayWorker:
-    """An actor that loads the model when it starts, and returns plain values, including its errors."""
+    """An actor that loads the model when it starts, and returns JSON, including its errors."""
 
     def __init__(self, work: ShardWork, ledger: Any, version: str) -> None:
         self.work, self.ledger = work, ledger
-        self.do: Callable[[Shard], ShardResult] | None = None
-        self.error: dict[str, str] = {}
+        self.do: Callable[[Shard], ShardResult] | WorkerError
         here = f"{socket.gethostname()}:{os.getpid()}"
         self.name = here
         if version != encheck.__version__:
-            self.error = _error_values(UsageError(version_mismatch(here, encheck.__version__, version)))
+            self.do = WorkerError.of(UsageError(version_mismatch(here, encheck.__version__, version)))
         elif not _ray_get(ledger.may_load_model.remote()):
             said = f"worker processes died {TRIES} times each while they loaded the model: not enough memory?"
-            self.error = _error_values(EncoderError(f"{said} {MEMORY_REMEDY}"))
+            self.do = WorkerError.of(EncoderError(f"{said} {MEMORY_REMEDY}"))
         else:
             try:
                 self.do = self.work.make_shard_function()
             except MemoryError:
                 os._exit(1)  # Ray starts a new one, and the ledger counts
             except Exception as error:
-                self.error = _error_values(error, f"worker {self.name}")
+                self.do = WorkerError.of(error, f"worker {self.name}")
 
     def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
         """Do the shard that a row describes."""
-        answer = self._do_shard(Shard(**json.loads(row["shard"])))
+        done = self._do_shard(Shard(**json.loads(row["shard"])))
         most = 0
         with suppress(ImportError):  # Windows
             import resource
 
             most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         peak = most / (2**20 if sys.platform == "darwin" else 2**10)  # MB
-        return {"answer": json.dumps(answer | {"worker": self.name, "peak": peak, "cpu": time.process_time()})}
+        answer = {"error" if isinstance(done, WorkerError) else "result": asdict(done)}
+        used = {"worker": self.name, "peak": peak, "cpu": time.process_time()}
+        return {"answer": json.dumps(used | answer)}
 
-    def _do_shard(self, shard: Shard) -> dict[str, Any]:
-        if self.error or not self.do:
-            return {"error": self.error}
+    def _do_shard(self, shard: Shard) -> ShardResult | WorkerError:
+        if isinstance(self.do, WorkerError):
+            return self.do
         tries = _ray_get(self.ledger.count_try.remote(shard.number))
         done = self.work.stored_result(shard) if tries > 1 else None
         if done is None and tries > TRIES:
             said = f"{shard}: worker processes died at it {TRIES} times: not enough memory, or a row that crashes"
-            return {"error": _error_values(DataError(f"{said}. {MEMORY_REMEDY}"))}
+            return WorkerError.of(DataError(f"{said}. {MEMORY_REMEDY}"))
         try:
-            done = done or self.do(shard)
+            return done or self.do(shard)
         except MemoryError:
             os._exit(1)
         except Exception as error:
-            return {"error": _error_values(error, str(shard))}
-        return {
-            "number": shard.number,
-            "path": done.path,
-            "counts": dict(done.counts),
-            "seconds": done.seconds,
-            "notes": list(done.notes),
-        }
+            return WorkerError.of(error, str(shard))
 
 
 def _ray_get(promise: Any) -> Any:
     import ray
 
     return ray.get(promise)
-
-
-def _error_values(error: Exception, where: str = "") -> dict[str, str]:
-    """Return an error as plain values, with its origin if encheck did not raise it."""
-    if isinstance(error, EncheckError):
-        return {"kind": type(error).__name__, "message": str(error)}
-    return {"kind": "EncoderError", "message": f"{where}: {type(error).__name__}: {error}"}
 
 
 def version_mismatch(place: str, theirs: str, here: str) -> str:
@@ -163,16 +166,19 @@ def import_ray() -> Any:
 
 def connect_ray(ray: Any, address: str | None, workers: int | None) -> None:
     """Join the cluster at the address, or start a cluster on this machine."""
-    more: dict[str, Any] = {"address": address}
-    if address:
-        _refuse_closed_port(address)
+    start = partial(ray.init, log_to_driver=False, logging_level="ERROR", configure_logging=True)
     if address is None:
         cpus = workers or os.cpu_count() or 1
-        more = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE, "address": "local"}
+        start = partial(
+            start, address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=OBJECT_STORE
+        )
+    else:
+        _refuse_closed_port(address)
+        start = partial(start, address=address)
     try:
         with warnings.catch_warnings(), _silence_stderr():
             warnings.simplefilter("ignore")
-            ray.init(**more, log_to_driver=False, logging_level="ERROR", configure_logging=True)
+            start()
     except Exception as error:  # Ray's exceptions here have no common base class
         raise UsageError(_connection_problem(ray, address, str(error))) from error
 
@@ -217,6 +223,19 @@ def _connection_problem(ray: Any, address: str | None, said: str) -> str:
     return f"--address={address}: no Ray cluster answers there ({first:.200}). {CLUSTER_REMEDY}{locked}"
 
 
+class NodeAnswer(TypedDict, total=False):
+    """What a node answers: encheck's version there, and whether the node sees the folder of shards and the data.
+
+    `missing` is why encheck cannot be imported there, `problem` what else went wrong.
+    """
+
+    missing: str
+    version: str
+    sees: bool
+    reads: bool
+    problem: str
+
+
 def check_nodes(ray: Any, folder: str, data: str) -> int:
     """Ask each node for its versions, and whether it sees the folder and the data. Return the number of nodes."""
     token = uuid4().hex
@@ -240,13 +259,13 @@ def check_nodes(ray: Any, folder: str, data: str) -> int:
 def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
     """Return the future of a node's answer. The function is sent by value, because a node may lack encheck."""
 
-    def describe_node() -> dict[str, Any]:
+    def describe_node() -> NodeAnswer:
         try:
             import encheck
             from encheck.scale import storage
         except ImportError as error:
             return {"missing": str(error)}
-        answer: dict[str, Any] = {"version": encheck.__version__}
+        answer: NodeAnswer = {"version": encheck.__version__}
         try:
             answer["sees"] = storage.exists(mark)
             answer["reads"] = storage.exists(data)
@@ -259,9 +278,9 @@ def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
     return ray.remote(num_cpus=0, max_retries=TRIES, scheduling_strategy=there)(describe_node).remote()
 
 
-def _await_answer(ray: Any, answer: Any) -> Mapping[str, Any]:
+def _await_answer(ray: Any, answer: Any) -> NodeAnswer:
     try:
-        found: Mapping[str, Any] = ray.get(answer, timeout=PATIENCE)
+        found: NodeAnswer = ray.get(answer, timeout=PATIENCE)
     except ray.exceptions.GetTimeoutError:
         return {"problem": f"it does not answer in {PATIENCE:.0f} seconds"}
     except ray.exceptions.RayError as error:
@@ -269,7 +288,7 @@ def _await_answer(ray: Any, answer: Any) -> Mapping[str, Any]:
     return found
 
 
-def check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data: str) -> None:
+def check_node(name: str, answer: NodeAnswer, own: str, folder: str, data: str) -> None:
     """Raise UsageError if this node cannot do the work."""
     shared = "give --shards-dir a folder that all nodes mount, or an s3:// URL"
     if "missing" in answer:
@@ -301,9 +320,7 @@ class RayEngine:
 
     def __init__(self, folder: str, *, address: str | None = None, workers: int | None = None) -> None:
         self.folder, self.address, self.workers = folder, address, workers
-        self._peak: dict[str, float] = {}  # MB, of each worker process
-        self._cpu: dict[str, float] = {}  # seconds, likewise
-        self._cluster: dict[str, Any] = {}
+        self._nodes = 0  # 0 until they are checked
         self._own = False
 
     def run(self, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
@@ -323,20 +340,10 @@ class RayEngine:
             ray = self._connect(left[0])
             with _translate_ray_errors():
                 yield from self._run_actors(ray, work, left)
-            log.info("Ray did %d shards: %s", len(left), self.resources_used())
 
     def about(self) -> dict[str, int | str]:
         """Return the description in results.json, without anything that differs between runs."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
-
-    def resources_used(self) -> dict[str, Any]:
-        """Return the resources used.
-
-        These are the workers and their devices, the MB of the largest worker process, and the processor seconds of all
-        workers.
-        """
-        peak, cpu = max(self._peak.values(), default=0.0), sum(self._cpu.values())
-        return self._cluster | {"peak_mb": round(peak), "cpu_seconds": round(cpu)}
 
     def close(self) -> None:
         """End the cluster that this engine started, or leave the one that it joined."""
@@ -353,9 +360,8 @@ class RayEngine:
         if not ray.is_initialized():
             connect_ray(ray, self.address, self.workers)
             self._own = True
-        if not self._cluster:
-            nodes = check_nodes(ray, self.folder, shard.url) if self.address else 1
-            self._cluster = {"version": ray.__version__, "nodes": nodes}
+        if not self._nodes:
+            self._nodes = check_nodes(ray, self.folder, shard.url) if self.address else 1
         return ray
 
     def _run_actors(self, ray: Any, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
@@ -364,7 +370,6 @@ class RayEngine:
         devices = 0 if is_cpu_work else int(has.get("GPU", 0))
         gpus, most = int(bool(devices)), devices or max(1, int(has.get("CPU", 1)))
         actors = max(1, min(self.workers or most, most, len(shards)))
-        self._cluster |= {"workers": actors, "devices": "gpu" if gpus else "cpu"}
         ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(TryLedger).remote(TRIES * actors)
         rows = [{"shard": json.dumps(asdict(shard))} for shard in shards]
         told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
@@ -374,15 +379,22 @@ class RayEngine:
             num_cpus=0 if gpus else 1,
             num_gpus=gpus,
         )
-        known = {shard.number: shard for shard in shards}
+        peak: dict[str, float] = {}  # MB, of each worker process
+        cpu: dict[str, float] = {}  # seconds, likewise
         for row in told.iter_rows():
             answer = json.loads(row["answer"])
-            self._peak[answer["worker"]], self._cpu[answer["worker"]] = answer["peak"], answer["cpu"]
+            peak[answer["worker"]], cpu[answer["worker"]] = answer["peak"], answer["cpu"]
             if "error" in answer:
                 raise getattr(errors, answer["error"]["kind"], EncheckError)(answer["error"]["message"])
+            done = answer["result"]
             yield ShardResult(
-                known[answer["number"]], answer["path"], answer["counts"], answer["seconds"], (*answer["notes"],)
+                Shard(**done["shard"]), done["path"], done["counts"], done["seconds"], tuple(done["notes"])
             )
+        log.info(
+            "Ray %s did %d shards on %d nodes: %d workers on %s, the largest of %.0f MB, %.0f processor seconds",
+            ray.__version__, len(shards), self._nodes, actors, "GPUs" if gpus else "CPUs", max(peak.values()),
+            sum(cpu.values()),
+        )  # fmt: skip
 
 
 @contextmanager

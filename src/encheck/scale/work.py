@@ -145,7 +145,7 @@ class ScoreWork(_FiledWork):
     both_orders: bool = False
     model: Model | None = field(default=None, compare=False, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return only the settings."""
         return vars(replace(self, model=None)).copy()
 

@@ -6,7 +6,7 @@ import builtins
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from encheck.scoring.scale import TIE, Floats, Scale
 from encheck.types import Declaration, Edit
 
 Columns = Mapping[str, Sequence[Any]]
+T = TypeVar("T")
 SIDES = 2  # consecutive rows of a crossed group and of a contrast
 
 
@@ -274,12 +275,16 @@ class CaseScores:
 
     def select(self, positions: NDArray[np.intp]) -> CaseScores:
         """Select some of the items."""
-        chosen = [int(i) for i in positions]
-        names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
-                 *["weights"] * bool(self.weights), *["slices"] * bool(self.slices),
-                 *["shares"] * bool(self.shares), *["gold"] * bool(self.gold))  # fmt: skip
-        some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
-        return replace(self, near=self.near[positions], far=self.far[positions], **some)
+
+        def rows_of(values: tuple[T, ...]) -> tuple[T, ...]:
+            return tuple(values[i] for i in positions.tolist()) if values else ()
+
+        return replace(
+            self, items=rows_of(self.items), texts=rows_of(self.texts), clusters=rows_of(self.clusters),
+            splits=rows_of(self.splits), labels=rows_of(self.labels), near=self.near[positions],
+            far=self.far[positions], answers=rows_of(self.answers), weights=rows_of(self.weights),
+            slices=rows_of(self.slices), shares=rows_of(self.shares), gold=rows_of(self.gold),
+        )  # fmt: skip
 
     def select_split(self, split: str) -> CaseScores:
         """Return the items of this split if the data have the splits dev and gate, otherwise all items outside

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
 
 EVERY = 60.0
 
@@ -36,8 +36,9 @@ class Progress:
             if self._stream.isatty():
                 from tqdm import tqdm
 
-                how: dict[str, Any] = {"leave": False, "delay": 0.5, "dynamic_ncols": True}
-                with tqdm(total=total, desc=title, unit=unit, file=self._stream, **how) as bar:
+                with tqdm(
+                    total=total, desc=title, unit=unit, file=self._stream, leave=False, delay=0.5, dynamic_ncols=True
+                ) as bar:
                     self._advance = bar.update
                     yield
             else:

@@ -254,13 +254,10 @@ class SentenceTransformerEncoder(LocalEncoder):
                 record_loaded_models() as every,
                 limit_model_size(self.source, *self.bases.values()),
             ):
-                how: dict[str, Any] = {
-                    "device": device,
-                    "trust_remote_code": self.config.trust_remote_code,
-                    "model_kwargs": {"dtype": getattr(torch, self.dtype)},
-                    "truncate_dim": self.config.truncate_dim,
-                }
-                model = self.load_model(**how)
+                model = self.load_model(
+                    device=device, trust_remote_code=self.config.trust_remote_code,
+                    model_kwargs={"dtype": getattr(torch, self.dtype)}, truncate_dim=self.config.truncate_dim,
+                )  # fmt: skip
             if self.config.max_length:
                 model.max_seq_length = self.config.max_length
         except EncoderError:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, TypedDict, cast, get_args
 from zipfile import BadZipFile
 from zlib import error as ZlibError  # noqa: N812 - a class
 
@@ -295,14 +295,23 @@ class ArrayFile:
 KINDS = (*PARTS, "s")
 
 
+class _Meta(TypedDict):
+    """What the lexicon's file says about itself. `framesets` are the sets of sentence frames that verbs refer to."""
+
+    release: str
+    framesets: list[list[int]]
+    treebank_words: int
+    tagged: int
+
+
 class EmbeddedLexicon(Lexicon):
     """`Lexicon` over the packaged file, or a different one made by the recipe; words are indexed when it is opened."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
         self._file, self._arrays = file, ArrayFile(file)
-        self._meta: dict[str, Any] = json.loads(self._arrays.text("meta"))
-        self.release: str = self._meta["release"]
+        self._meta: _Meta = json.loads(self._arrays.text("meta"))
+        self.release = self._meta["release"]
         self._names = self._arrays.text("names").split("\n")
         self._kinds = self._arrays.text("kinds")
         sizes = self._arrays.small_integers("sizes")
