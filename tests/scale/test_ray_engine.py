@@ -15,6 +15,7 @@ from encheck.errors import DataError, EncoderError
 from encheck.scale.ray_engine import RayEngine
 from encheck.scale.shards import LocalEngine, plan_shards
 
+pytest_plugins = ("ray_fixtures",)
 ROWS = 25  # of a shard
 DRIVER = """
 import sys
@@ -22,7 +23,6 @@ from ray_works import Overlap
 from encheck.scale.ray_engine import RayEngine
 from encheck.scale.shards import plan_shards
 
-pytest_plugins = ("ray_fixtures",)
 data, folder = sys.argv[1:]
 list(RayEngine(folder, workers=2).run(Overlap(folder, pause=0.3), plan_shards(data, rows=25).shards))
 """
