@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from encheck.types import Estimate, FloorAndAim
+from encheck.types import Estimate, FloorAndAim, Validity
 from encheck.verdict import (
-    MIN_CLUSTERS,
     JudgedFigure,
     JudgingTerms,
     decide_verdict,
@@ -43,6 +42,7 @@ def test_strict_makes_what_is_below_its_aim_a_failure_and_nothing_else():
         "fail", "below the aim: a failure with --strict",
     )  # fmt: skip
     assert decide_verdict(estimate(0.8, 0.7, 0.9), HELD, strict=True)[0] == "inconclusive"
+    assert judge_by_terms(estimate(0.6, 0.55, 0.7), JudgingTerms(declared=(0.5, 0.8))).verdict == "below_aim"
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,10 @@ def test_a_known_failure_excuses_what_is_red_and_nothing_else():
 
 
 def test_too_few_clusters_decide_nothing():
-    verdict, reason = decide_verdict(estimate(1, 0.9, 1, clusters=MIN_CLUSTERS - 1), HELD)
-    assert verdict == "inconclusive"
-    assert str(MIN_CLUSTERS) in reason
+    assert decide_verdict(estimate(1, 0.9, 1, clusters=19), HELD) == (
+        "inconclusive", "only 19 independent clusters; a verdict needs 20",
+    )  # fmt: skip
+    assert decide_verdict(estimate(1, 0.9, 1, clusters=20), HELD)[0] == "pass"
 
 
 def test_what_is_no_number_could_not_be_measured():
@@ -119,20 +120,22 @@ def test_a_failure_is_known_of_a_model_that_names_it_and_the_narrowest_entry_cou
 
 def test_a_threshold_of_the_users_goes_before_floor_and_aim_and_less_fails():
     terms = JudgingTerms(declared=(0.5, 0.8), own=0.7, only_shown=True)
+    assert terms.decides
     assert judge_by_terms(estimate(0.6, 0.55, 0.65), terms).verdict == "fail"
     assert judge_by_terms(estimate(0.75, 0.71, 0.79), terms) == JudgedFigure("pass", FloorAndAim(0.7, 0.7), "")
 
 
 def test_in_a_gate_a_figure_is_shown_with_its_lines_and_decides_nothing_unless_it_is_broken():
     terms = JudgingTerms(declared=(0.5, 0.8), only_shown=True)
+    assert terms.decides
     assert judge_by_terms(estimate(0.3, 0.2, 0.4), terms) == JudgedFigure(None, HELD, "")
     assert judge_by_terms(estimate(float("nan"), 0, 1), terms).verdict == "error"
 
 
 def test_a_check_without_lines_says_why_it_has_no_verdict():
-    assert judge_by_terms(estimate(0.3, 0.2, 0.4), JudgingTerms(unjudged="a picture")) == JudgedFigure(
-        None, None, "a picture"
-    )
+    terms = JudgingTerms(unjudged="a picture")
+    assert not terms.decides
+    assert judge_by_terms(estimate(0.3, 0.2, 0.4), terms) == JudgedFigure(None, None, "a picture")
 
 
 def test_a_pass_says_that_the_model_was_trained_on_the_data_and_a_failure_does_not():
@@ -147,3 +150,21 @@ def test_one_text_breaks_a_contract_and_few_do_not_keep_it(value, verdict):
     few = Estimate("contract_kept", value, value, value, n=10, clusters=10, params=params)
     ruling = judge_by_terms(few, JudgingTerms(declared=(1.0, 1.0)))
     assert (ruling.verdict, params.get("cause", "only 10 independent") in ruling.reason) == (verdict, True)
+
+
+@pytest.mark.parametrize(
+    ("right", "read", "floor", "aim", "held"),
+    [
+        (252, 260, 0.5, 1.0, 0.969), (252, 260, None, 1.0, 0.969), (252, 260, 0.5, 0.8, 0.8), (1, 2, 0.5, 0.8, 0.5),
+        (0, 0, 0.5, 1.0, 1.0),
+    ],
+)  # fmt: skip
+def test_the_aim_of_generated_items_is_at_most_the_share_that_is_right(right, read, floor, aim, held):
+    terms = JudgingTerms(declared=(floor, aim), validity=Validity("number", right, read))
+    assert judge_by_terms(estimate(0.2, 0.1, 0.3), terms).lines == FloorAndAim(held, floor)
+
+
+def test_items_that_are_right_less_often_than_the_floor_are_not_judged():
+    terms = JudgingTerms(declared=(0.6, 0.8), validity=Validity("number", 111, 200))
+    why = "not judged: blind readers found 55.5% of 200 such items right, below the floor of 0.6"
+    assert judge_by_terms(estimate(0.9, 0.85, 0.95), terms) == JudgedFigure("inconclusive", FloorAndAim(0.8, 0.6), why)

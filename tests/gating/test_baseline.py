@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from unittest import mock
 
 import numpy as np
@@ -19,6 +20,7 @@ from recorded import run_file
 
 from encheck.errors import BaselineError
 from encheck.gating.baseline import (
+    SavedScores,
     model_tables,
     name_without_folders,
     read_baseline,
@@ -53,6 +55,15 @@ def write(folder, **more):
 def change(folder, **fields):
     path = folder / "baseline.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | fields), "utf-8")
+
+
+def test_other_splits_or_labels_are_seen():
+    tables = [
+        run_scores(results(), {f"{CASE}/m-d-1": columns(*scores(), **how)}, "m").tables[f"{CASE}/d/1"]
+        for how in ({}, {"split": "dev"}, {"split": "gate"}, {"label": 1})
+    ]
+    for (i, before), (k, now) in product(enumerate(tables), repeat=2):
+        assert SavedScores.of(before).has_same_splits(now) is (i == k)
 
 
 def test_what_was_saved_is_read_again(folder):

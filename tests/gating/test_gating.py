@@ -314,6 +314,8 @@ def test_the_error_of_a_change_is_that_of_pools_drawn_again_for_both_models(labe
     assert calibration_error([case], pool) == pytest.approx(drawn_again(gap, pools), rel=0.06)
     assert calibration_error([case]) > calibration_error([case], pool)
     assert calibration_error([compare_case(tables[0], tables[0], scales)], pool) == 0
+    fewer = replace(case, scales=(replace(scales[0], pairs=900), scales[1]))
+    assert calibration_error([fewer], pool) == calibration_error([fewer])  # pairs of their own for each model
 
 
 def test_cases_that_share_a_pool_share_its_error():
@@ -441,7 +443,8 @@ def test_a_blocked_model_has_no_score(against, monkeypatch):
 
 def test_more_luck_than_the_widest_delta_covers_lets_nothing_pass():
     decision = GateDecision("pass", (), ())
-    assert apply_seed_noise(decision, Noise(0.41), DEFAULT) is decision
+    for covered in (0.41, DEFAULT.max_seed_noise):
+        assert apply_seed_noise(decision, Noise(covered), DEFAULT) is decision
     found = apply_seed_noise(decision, Noise(2.8), DEFAULT)
     assert found.outcome == "inconclusive"
     assert (

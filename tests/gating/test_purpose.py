@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.errors import UsageError
-from encheck.gating.purpose import Purpose, PurposeFigures, decide_for_purpose
+from encheck.gating.purpose import Purpose, PurposeFigures, decide_for_purpose, has_enough_items
 from encheck.gating.types import ChangedShare, PairedRow, UnjudgedSearch
 
 SEARCH = Purpose("search")
@@ -181,3 +181,8 @@ def test_what_nobody_measured_is_refused():
         decided(Purpose("search", protect=("ngation",)), behaviours=[paired("negation")])
     with pytest.raises(UsageError, match="--for pairs needs data that decide: pairs labelled 0 and 1"):
         decide_for_purpose(Purpose("pairs"), PurposeFigures([], [], {}, []))
+
+
+@pytest.mark.parametrize(("n", "clusters", "enough"), [(20, 16, True), (19, 16, False), (20, 15, False)])
+def test_a_component_needs_twenty_items_in_sixteen_clusters(n, clusters, enough):
+    assert has_enough_items(paired("order/mine/1", n=n, clusters=clusters)) is enough

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gate_fakes import CASE, columns, results, scores
 from recorded import run_file, schema
+from scipy.stats import ttest_rel
 
 from encheck.datasets.load import load
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
@@ -53,6 +54,15 @@ def test_what_ships_is_small_and_of_the_probes_that_ship():
         )
         assert sum(map(len, found.cases.values())) > 30_000
     assert not list(shipped_baselines_on_same_data(run_file({"data": [data | {"fingerprint": "x"}], "checks": []})))
+
+
+def test_the_p_of_a_mean_is_that_of_the_paired_t_test():
+    rng = np.random.default_rng(0)
+    far, near = np.full(60, 0.5), rng.normal(0.6, 0.1, 60)
+    now = near + rng.normal(0.02, 0.05, 60)
+    row = replace(results().checks[0], metric="similarity_gap")
+    (found,) = property_differences([row], side(near, far), side(now, far))
+    assert found.p == pytest.approx(ttest_rel(near, now).pvalue, rel=1e-4)
 
 
 def test_a_loss_is_certain_and_noise_is_not():
