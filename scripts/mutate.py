@@ -3,8 +3,8 @@
     python scripts/mutate.py [PACKAGE or MODULE ...] [--sample 40] [--seed 0]
 
 Cosmic Ray makes the faults: another operator, another number, a condition that never holds. Each package gets a sample
-of them, drawn from all its modules together. Each fault meets the tests that run its statement, the quickest first,
-until one fails. No file is changed: a fork of a process that has the libraries imports the module with the fault in it.
+of them, drawn from all its modules together. Each fault meets the tests that run its statement, the quickest file
+first, until one fails. No file is changed: a fork of a process that has the libraries imports the module with the fault in it.
 What only an annotation says is no fault, nor which arguments go by name, and not counted; those that no test could ever
 find are counted as survivors.
 """
@@ -21,6 +21,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ LIBRARIES = (
 )  # fmt: skip
 PYTEST = ("-q", "-p", "no:cacheprovider", "--assert=plain", "-m", "not long", "--doctest-modules")
 LEFT_OUT = frozenset({"pytester", "encheck", "shared_data"})  # fixtures
-WALL = 600  # seconds until a process that waits for something is ended
+WALL = 3600  # seconds until a process that waits for something is ended; a busy machine is slow
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,19 @@ class Touched:
     seconds: Mapping[str, float]
 
     def tests_of(self, fault: Fault) -> list[str]:
-        """Those that run the fault's statement, the quickest first; those of a fixture are all of its file."""
+        """Those that run the fault's statement, the quickest file first; those of a fixture are all of its file."""
         by_line = self.lines.get(str(fault.path), {})
         contexts = {name for line in fault.lines or by_line for name in by_line.get(line, ())}
         if fault.lines is None or "" in contexts:  # the import runs it, and a test may see that without running a line
             every = {name for names in by_line.values() for name in names} - {""}
             contexts = {name.partition("::")[0] + "::" for name in every}
         whole = tuple(name for name in contexts if name.endswith("::"))
+        cost: Counter[str] = Counter()  # of a file, since its first test sets up the fixtures of all
+        for test, seconds in self.seconds.items():
+            cost[test.partition("::")[0]] += seconds
         return sorted(
             (test for test in self.seconds if test in contexts or (whole and test.startswith(whole))),
-            key=self.seconds.__getitem__,
+            key=lambda test: (cost[test.partition("::")[0]], test.partition("::")[0], self.seconds[test]),
         )
 
 
