@@ -156,10 +156,8 @@ def test_each_seed_of_fresh_probes_has_its_row():
 def test_the_row_says_what_it_means():
     assert contamination_text(0.123, 0.08, 0.165, is_small=False) == f"+12.3 points [+8.0, +16.5]: {MORE_ON_PUBLIC}"
     assert contamination_text(0.004, -0.012, 0.02, is_small=False) == "none seen: +0.4 points [-1.2, +2.0]"
-    assert (
-        contamination_text(-0.1, -0.2, -0.05, is_small=False)
-        == f"none seen: -10.0 points [-20.0, -5.0]: {MORE_ON_FRESH}"
-    )
+    said = contamination_text(-0.1, -0.2, -0.005, is_small=False)
+    assert said == f"none seen: -10.0 points [-20.0, -0.5]: {MORE_ON_FRESH}"
     assert (
         contamination_text(0.123, 0.08, 0.165, is_small=True) == "too few clusters to tell: +12.3 points [+8.0, +16.5]"
     )

@@ -53,6 +53,8 @@ def test_looks_are_fixed_by_what_differs_and_not_by_answers():
 def test_27_of_36_decisive_answers_block_as_soon_as_they_are_there():
     found = pool()
     said = decide_by_judgements(found, answered(found, 27, 9, 44), baseline="sbert")
+    change = f"{-100 * said.loss:+.1f} points [{-100 * said.high:+.1f}, {-100 * said.low:+.1f}]"
+    assert said.said.endswith(f" ({said.asked} judged): recall@1 changes by {change}")
     assert (said.outcome, said.asked, said.left) == ("block", 80, 0)
     assert said.favoured_in_words == "27 of 36 decisive answers favour sbert"
     assert said.loss == pytest.approx(0.142 * 18 / 80)

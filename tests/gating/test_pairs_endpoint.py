@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from encheck.errors import DataError
-from encheck.gating.purpose import compare_labelled_pairs
+from encheck.gating.purpose import Purpose, PurposeFigures, compare_labelled_pairs, decide_for_purpose
 
 LABELS = np.repeat([1, 0], [200, 1_000])
 ALONE = np.arange(1_200)
@@ -151,3 +151,42 @@ def test_without_a_threshold_it_takes_negatives():
     assert said == "about 149 independent negatives would decide whether it has a threshold"
     one = endpoint(scored(3, 0), scored(4, 0), things=np.where(LABELS == 1, 0, ALONE))
     assert one.labels_needed(0.04, alpha=0.05, fewest=20) == "positives that share fewer texts would decide"
+
+
+FEW = {"labels": LABELS[181:], "things": ALONE[181:]}  # 19 positives
+NO_THRESHOLD = {"labels": LABELS[:300], "things": ALONE[:300]}
+
+
+@pytest.mark.parametrize("tried", [1, 3])
+@pytest.mark.parametrize(
+    ("found", "outcome", "why"),
+    [
+        (endpoint(scored(3, 0), scored(5, 0, seed=1)), "pass", ""),
+        (
+            endpoint(scored(5, 0), scored(3, 0, seed=1)), "block",
+            "100.0% to 79.0% (-21.0 points [LOW, HIGH]): a loss is certain",
+        ),
+        (
+            endpoint(scored(3, 0), scored(3, 0, seed=1)), "inconclusive",
+            "81.0% to 79.0% (-2.0 points [LOW, HIGH]): a loss of 4 points cannot be ruled out; NEEDED",
+        ),
+        (
+            endpoint(scored(3, 0)[181:], scored(5, 0, seed=1)[181:], **FEW), "inconclusive",
+            "fewer than 20 positives; NEEDED",
+        ),
+        (endpoint(scored(4, 0)[:300], scored(4, 0)[:300], **NO_THRESHOLD), "inconclusive", "REASON; NEEDED"),
+        (endpoint(scored(5, 0), np.full(1_200, 0.5)), "block", "REASON"),
+    ],
+    ids=["better", "worse", "open", "few-positives", "few-negatives", "no-threshold"],
+)  # fmt: skip
+def test_the_component_of_pairs_decides_by_the_interval_of_the_candidates_that_were_tried(found, outcome, why, tried):
+    figures = PurposeFigures([], [], {}, [], pairs={"mine": found})
+    decision = decide_for_purpose(Purpose("pairs", tried=tried), figures)
+    (row,) = decision.rows
+    assert (decision.outcome, row.outcome, row.alpha) == (outcome, outcome, pytest.approx(0.05 / tried))
+    assert (row.low, row.high) == found.interval(1 - (1 - 0.95) / tried)
+    needed = found.labels_needed(0.04, alpha=row.alpha, fewest=20)
+    ends = {"LOW": f"{100 * row.low:+.1f}", "HIGH": f"{100 * row.high:+.1f}"}
+    for word, text in {**ends, "NEEDED": needed, "REASON": found.reason}.items():
+        why = why.replace(word, text)
+    assert row.why == why

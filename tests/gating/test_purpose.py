@@ -60,6 +60,7 @@ def test_another_model_is_judged_by_no_other_behaviour():
 
 def test_a_watched_behaviour_that_falls_by_much_is_the_users_decision():
     fallen = [paired("negation", lost=60), paired("number", lost=20), paired("antonym", lost=90)]
+    assert decided(behaviours=[paired("negation", n=60, lost=14, won=7)]).yours == ()  # not certain
     found = decided(behaviours=fallen)
     assert (found.outcome, found.exit_code, found.yours) == ("inconclusive", 10, ("negation",))
     assert "70.0% to 50.0%, a certain loss of 20.0 points" in found.reasons[0]

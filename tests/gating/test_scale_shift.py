@@ -75,6 +75,7 @@ def test_too_few_accepted_pairs_name_no_threshold(accepted, says):
     before = np.arange(1_000)[::-1] / 1_000
     found = measure_threshold_shift(before, before, threshold=(1_000 - accepted) / 1_000 if accepted else 2)
     assert found.accepted == accepted
+    assert found.now == found.before == accepted / 1_000
     assert found.same is None
     assert says in found.says
     assert MIN_ACCEPTED == 30

@@ -34,7 +34,6 @@ from encheck.options.settings import select_settings
 from encheck.run_file import BaselineFigure, ModelEntry, RunFile
 from encheck.scoring.crossed import CONTRAST
 from encheck.scoring.frame import CaseScores, Columns
-from encheck.scoring.run_items import RunItems
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.scores import read_item_frame
 from encheck.system import files
@@ -324,7 +323,7 @@ class Baseline:
         return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
 
-def model_tables(results: RunFile, items: RunItems, model: str) -> dict[str, CaseScores]:
+def model_tables(results: RunFile, items: Mapping[str, Columns], model: str) -> dict[str, CaseScores]:
     """Return the tables of one model of a run, by case: check/data/level."""
     rows = {str(row.case): row for row in results.checks if row.model == model}
     declared = results.declarations

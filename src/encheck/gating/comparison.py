@@ -99,7 +99,6 @@ from encheck.options.settings import select_settings
 from encheck.run_file import ModelEntry, RunFile
 from encheck.scoring.documents import Answers
 from encheck.scoring.frame import CaseScores, Columns
-from encheck.scoring.run_items import RunItems
 from encheck.scoring.scores import find_kind
 from encheck.statistics.sharing import number_units
 from encheck.types import LanguageResources
@@ -144,7 +143,7 @@ class GateComparison:
     index: OldIndex | None = None
 
 
-def run_scores(results: RunFile, items: RunItems, model: str) -> ModelScores:
+def run_scores(results: RunFile, items: Mapping[str, Columns], model: str) -> ModelScores:
     """Return the scores of one model of a run."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
     return ModelScores(model_tables(results, items, model), scales)
@@ -172,7 +171,7 @@ def baseline_scores(
 def gate_against_baseline(
     baseline: Baseline,
     results: RunFile,
-    items: RunItems,
+    items: Mapping[str, Columns],
     *,
     model: str,
     rule: Rule = DEFAULT,
@@ -493,7 +492,7 @@ class _GateSides:
         return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
-def _pair_sides(baseline: Baseline, results: RunFile, items: RunItems, model: str) -> _GateSides:
+def _pair_sides(baseline: Baseline, results: RunFile, items: Mapping[str, Columns], model: str) -> _GateSides:
     """Pair the baseline's scores with the run's on the same items. Raise BaselineError if the items differ."""
     after = run_scores(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
