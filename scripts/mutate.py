@@ -4,9 +4,9 @@
 
 Cosmic Ray makes the faults: another operator, another number, a condition that never holds. Each package gets a sample
 of them, drawn from all its modules together. Each fault meets the tests that run its statement, the quickest file
-first, until one fails. No file is changed: a fork of a process that has the libraries imports the module with the fault in it.
-What only an annotation says is no fault, nor which arguments go by name, and not counted; those that no test could ever
-find are counted as survivors.
+first, until one fails. No file is changed: a fork of a process that has the libraries imports the module with the fault
+in it. What only an annotation says is no fault, nor which arguments go by name, and not counted; those that no test
+could ever find are counted as survivors.
 """
 
 from __future__ import annotations
