@@ -9,7 +9,7 @@ from encheck.items import labelled_pairs, paraphrases_and_random_pairs
 from encheck.metrics import auc, cohens_d, means_by_label, shares_above_by_label, similarity_gap
 from encheck.metrics.classification import accuracy, f1, head_figures
 from encheck.metrics.metric import on_calibrated_scale
-from encheck.metrics.pairs import beyond_word_overlap, unjudged_if_overlap_separates
+from encheck.metrics.pairs import beyond_word_overlap, withhold_verdict_if_overlap_separates
 
 TWO_LABELS = (means_by_label, similarity_gap, on_calibrated_scale(means_by_label), auc, beyond_word_overlap, cohens_d)
 
@@ -19,7 +19,7 @@ TWO_LABELS = (means_by_label, similarity_gap, on_calibrated_scale(means_by_label
     property="paraphrase",
     tells="a paraphrase from a near miss",
     family="meaning kept",
-    metric=unjudged_if_overlap_separates(similarity_gap.calibrated),
+    metric=withhold_verdict_if_overlap_separates(similarity_gap.calibrated),
     show=(shares_above_by_label, *TWO_LABELS, accuracy, f1, head_figures),
     floor="surface",
     aim=0.1,

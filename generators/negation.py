@@ -32,7 +32,7 @@ from encheck.language.predicates import (
     SENTENCES,
     Predicate,
     find_deniable_predicates,
-    has_more_sentences,
+    has_several_statements,
     subject_agreement,
     why_denial_clashes,
 )
@@ -96,7 +96,7 @@ def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     # The predicates whose negation fits the rest of the text, or the reason why there are none.
     result = find_deniable_predicates(parse)
     if isinstance(result, str):
-        result = SENTENCES if has_more_sentences(parse) and result not in STATELESS else result
+        result = SENTENCES if has_several_statements(parse) and result not in STATELESS else result
     else:
         reasons = [why_denial_clashes(one) for one in result]
         result = tuple(one for one, reason in zip(result, reasons, strict=True) if not reason) or reasons[0]

@@ -1,7 +1,7 @@
 """The tests of `pytest tests -m quick`: pure and fast, and every package of src/encheck is among what they import."""
 
 WHOLE = frozenset(
-    "architecture bench classification compare threshold_promise draws exports files frame gate gating ids "
+    "architecture scoring_session classification compare threshold_promise draws exports files frame gate gating ids "
     "index_in_use items making metrics models_yaml options pairs places progress project_table quick reader reporting "
     "sources verdict".split()
 )

@@ -18,7 +18,7 @@ from encheck.metrics.pairs import (
     mean_similarity,
     share_above,
     similarity_gap,
-    unjudged_if_overlap_separates,
+    withhold_verdict_if_overlap_separates,
 )
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -114,12 +114,12 @@ def test_where_words_alone_tell_the_labels_apart_a_gap_has_no_verdict(lift, is_j
     labels = np.tile([1, 0], 100)
     words = np.repeat(np.linspace(0, 1, 100), 2) + lift * labels
     scores = beside(np.linspace(0, 1, 200), words, labels)
-    found = unjudged_if_overlap_separates(similarity_gap.calibrated)(scores)
+    found = withhold_verdict_if_overlap_separates(similarity_gap.calibrated)(scores)
     assert ("unjudged" not in found.params) is is_judged
     if not is_judged:
         wanted = roc_auc_score(labels, words)
         assert found.params["unjudged"].endswith(f"apart (AUC {wanted:.2f}, above 0.60)")
-    assert "unjudged" not in unjudged_if_overlap_separates(similarity_gap)(pairs(words, labels)).params
+    assert "unjudged" not in withhold_verdict_if_overlap_separates(similarity_gap)(pairs(words, labels)).params
 
 
 @pytest.mark.parametrize("figure", [similarity_gap, auc, cohens_d])

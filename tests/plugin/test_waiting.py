@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import pytest
 from filelock import FileLock
-from test_bench import REQUESTS, Counting, session_of, texts_of
+from test_scoring_session import REQUESTS, Counting, session_of, texts_of
 
 from encheck.claims import Claim
 from encheck.encoders.load import load_model

@@ -321,4 +321,4 @@ def test_items_keep_the_order_of_measuring_and_a_file_that_of_names(tmp_path):
     write_items(tmp_path, found)
     assert (list(found), list(read_items(tmp_path))) == (["b", "a"], ["a", "b"])
     assert read_items(tmp_path)["b"] == found["b"]
-    assert list(RunItems.from_tables({})) == []
+    assert list(RunItems.from_case_tables({})) == []

@@ -365,14 +365,14 @@ FRONT = "FRONT"
 
 def cost_lines(report: CostReport) -> Iterator[str]:
     """Yield the lines of the table, the front, and the pairs of models that do not differ certainly."""
-    yield from table(_model_rows(report))
+    yield from table(_model_table(report))
     yield ""
     yield from table(_property_rows(report))
     yield ""
     yield from _cost_remarks(report)
 
 
-def _model_rows(report: CostReport) -> list[tuple[str, ...]]:
+def _model_table(report: CostReport) -> list[tuple[str, ...]]:
     """Return a heading and one row per model, starting with the models on the front."""
     head = (
         "model", "front", report.figure or "quality", "behaviour", "texts/s", "query p50 / p95", "dimension",
@@ -448,5 +448,5 @@ def render_costs(report: CostReport) -> str:
     return render_template(
         "costs.html", names=", ".join(one.full_name for one in report.models), verdict=banner,
         remarks=[line for line in _cost_remarks(report) if not line.startswith(FRONT)],
-        models=_model_rows(report), properties=_property_rows(report),
+        models=_model_table(report), properties=_property_rows(report),
     )  # fmt: skip

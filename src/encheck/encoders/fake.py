@@ -115,7 +115,11 @@ class Oracle(_FakeModel):
         return _stack_vectors(self._vector(text) for text in texts)
 
     def _vector(self, text: str) -> Vectors:
-        meaning, away = self.meanings.get(text) or self._plain.get(_plain_form(text)) or self._meaning_of_jumble(text)
+        meaning, away = (
+            self.meanings.get(text)
+            or self._plain.get(_normalise_case_and_contractions(text))
+            or self._meaning_of_jumble(text)
+        )
         return random_direction(meaning) + np.float32(away + 0.02) * random_direction(text)
 
     def _meaning_of_jumble(self, text: str) -> tuple[str, float]:
@@ -142,7 +146,11 @@ class Contrary(Oracle):
         self._mirrored = {group for name, group in self._groups.items() if name != group}
 
     def _vector(self, text: str) -> Vectors:
-        meaning, away = self.meanings.get(text) or self._plain.get(_plain_form(text)) or self._meaning_of_jumble(text)
+        meaning, away = (
+            self.meanings.get(text)
+            or self._plain.get(_normalise_case_and_contractions(text))
+            or self._meaning_of_jumble(text)
+        )
         keeps_meaning = away == 0 and text != self._first.get(meaning)
         if (group := self._groups.get(meaning)) in self._mirrored:
             return random_direction(f"{group}/{keeps_meaning}") + np.float32(0.02) * random_direction(text)
@@ -172,7 +180,7 @@ def _sorted_words(text: str) -> tuple[str, ...]:
     return tuple(sorted(words(text)))
 
 
-def _plain_form(text: str) -> str:
+def _normalise_case_and_contractions(text: str) -> str:
     """Return the text without variations that keep the meaning, in case, blanks and contractions."""
     return " ".join(expand_contractions(text).lower().split())
 
@@ -181,7 +189,7 @@ def _make_knowledge(meanings: dict[str, tuple[str, float]]) -> _OracleKnowledge:
     return _OracleKnowledge(
         meanings,
         content_hash(repr(sorted(meanings.items()))),
-        {_plain_form(text): meaning for text, meaning in meanings.items()},
+        {_normalise_case_and_contractions(text): meaning for text, meaning in meanings.items()},
         {_sorted_words(text): (meaning, text) for text, (meaning, away) in meanings.items() if away == 0},
     )
 

@@ -343,7 +343,7 @@ class Evaluation:
         import pyarrow
 
         parent, items = self.parents.get(case.model), self.items(case)
-        if parent is None or items.whole or any(item.repeated_texts for item in items.included):
+        if parent is None or items.whole or any(item.texts_to_encode_again for item in items.included):
             return None
         if (scores := parent.scores(case.data, items)) is None:
             return None

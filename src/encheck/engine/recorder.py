@@ -167,7 +167,7 @@ class Recorder:
         if self._items is None:
             from encheck.scoring.run_items import RunItems
 
-            self._items = RunItems.from_tables(self._tables)
+            self._items = RunItems.from_case_tables(self._tables)
         return self._items
 
     @property

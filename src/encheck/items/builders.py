@@ -349,13 +349,13 @@ def crossed(phenomenon: str) -> Builder:
     def build_items(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
         groups = [group for group in dataset.groups if not group.side]
         return collect_items(
-            dataset, (_crossed_item(dataset, g, phenomenon) for g in _generate_crossed_edits(groups, phenomenon, maker))
+            dataset, (_crossed_item(dataset, g, phenomenon) for g in _generate_missing_edits(groups, phenomenon, maker))
         )
 
     return build_items
 
 
-def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: VariantMaker) -> Iterator[Group | str]:
+def _generate_missing_edits(groups: Sequence[Group], phenomenon: str, maker: VariantMaker) -> Iterator[Group | str]:
     """Yield each group with its written or generated edits, or the reason why it has none."""
     bare = [group for group in groups if not group.variants]
     if phenomenon not in all_phenomena() or not bare:

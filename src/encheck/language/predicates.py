@@ -373,7 +373,7 @@ def why_denial_clashes(predicate: Predicate) -> str:
     negation), or "".
     """
     parse, at, subject = predicate.parse, predicate.head, predicate.subject
-    if has_more_sentences(parse):
+    if has_several_statements(parse):
         return SENTENCES
     if _is_linked_to_clause(predicate):
         return CLAUSE
@@ -413,7 +413,7 @@ def why_denial_clashes(predicate: Predicate) -> str:
     return ""
 
 
-def has_more_sentences(parse: Parse) -> bool:
+def has_several_statements(parse: Parse) -> bool:
     """Return whether a text has more than one sentence."""
     roots = sum(head == i and parse.pos[i] not in ("PUNCT", "SPACE", "SYM") for i, head in enumerate(parse.heads))
     last = max((i for i, word in enumerate(parse.words) if word[0].isalnum()), default=-1)

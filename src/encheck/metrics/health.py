@@ -51,7 +51,7 @@ def _mark_own_text_nearest(table: CaseScores, scale: Scale) -> Floats:
     return (table.margins(scale) > 0).astype(float)
 
 
-def _mark_end_seen(table: CaseScores, scale: Scale) -> Floats:
+def _mark_texts_whose_end_counts(table: CaseScores, scale: Scale) -> Floats:
     return _mark_difference_from_identical(table.near, scale)
 
 
@@ -133,7 +133,7 @@ def contract_kept(scores: RepeatedScores) -> Estimate:
     )
 
 
-@metric(values=_mark_end_seen, kind="rate", label="share seen", reported=CONTRACT, surface=())
+@metric(values=_mark_texts_whose_end_counts, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
     """Return the share of texts whose score changes when their last words are cut."""
     seen = _mark_difference_from_identical(scores.values, scores.scale)

@@ -266,7 +266,7 @@ def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
     )
 
 
-def unjudged_if_overlap_separates(metric: Metric[P]) -> Metric[P]:
+def withhold_verdict_if_overlap_separates(metric: Metric[P]) -> Metric[P]:
     """Return the metric without a verdict if word overlap alone separates the labels with an AUC above 0.60."""
 
     @wraps(metric.estimate)

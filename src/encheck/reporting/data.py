@@ -327,7 +327,7 @@ def _pairs_overview_lines(found: PairsOverview) -> Iterator[str]:
         ("fingerprint", found.fingerprint),
     ]
     yield from table(facts)
-    yield from _histogram(found)
+    yield from _divergence_histogram(found)
     yield ""
     for pair in found.samples:
         label = "label open" if pair.label is None else f"label {pair.label}"
@@ -345,7 +345,7 @@ def counts_text(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {found[name]}" for name in sorted(found))
 
 
-def _histogram(overview: PairsOverview) -> Iterator[str]:
+def _divergence_histogram(overview: PairsOverview) -> Iterator[str]:
     """Yield a bar chart of Jensen-Shannon divergence for each label. With many pairs, it is computed from a seeded
     sample.
     """

@@ -158,7 +158,7 @@ class ScoringSession:
         """Encode again the texts that determinism checks among these requests repeat."""
         for model, data, claim, level in requests:
             items, subject = self.cached_items(data, claim, level), self.subjects[model]
-            texts = [text for item in items.included for text in item.repeated_texts] if items else []
+            texts = [text for item in items.included for text in item.texts_to_encode_again] if items else []
             if texts and not subject.error and not isinstance(subject.model, PartialEncoder):
                 self.services[model].encode_repeats(texts, locks)
 
@@ -226,7 +226,7 @@ class ScoringSession:
             pairs += [pair for i in self.random_pairs(data) for pair in i.pairs_to_score]
             texts = {None: [text for pair in pairs for text in pair]}
         missing = {text for role, some in texts.items() for text in known.texts_without_vector(some, role=role)}
-        if missing or any(item.repeated_texts for item in items.included):
+        if missing or any(item.texts_to_encode_again for item in items.included):
             total = len({text for some in texts.values() for text in some})
             raise NothingToMeasure(
                 f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and cannot compute "

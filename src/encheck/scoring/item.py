@@ -150,7 +150,7 @@ class Item:
         return (), ()
 
     @property
-    def repeated_texts(self) -> tuple[str, ...]:
+    def texts_to_encode_again(self) -> tuple[str, ...]:
         """The texts to encode a second time."""
         return ()
 

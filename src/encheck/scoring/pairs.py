@@ -337,7 +337,7 @@ class Repeated(Item):
         return ((self.text, self.text),)
 
     @property
-    def repeated_texts(self) -> tuple[str, ...]:
+    def texts_to_encode_again(self) -> tuple[str, ...]:
         """The text."""
         return (self.text,)
 

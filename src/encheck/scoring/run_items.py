@@ -54,7 +54,7 @@ class RunItems(Mapping[str, Columns]):
         self._columns: dict[str, dict[str, list[Any]]] = {}
 
     @classmethod
-    def from_tables(cls, tables: Mapping[str, Table]) -> RunItems:
+    def from_case_tables(cls, tables: Mapping[str, Table]) -> RunItems:
         """Return the items of these cases, in the order of the tables."""
         import pyarrow
 
@@ -63,7 +63,7 @@ class RunItems(Mapping[str, Columns]):
     @classmethod
     def from_columns(cls, cases: Mapping[str, Columns]) -> RunItems:
         """Make items from the columns of cases, in plain Python values."""
-        return cls.from_tables({case: item_table(columns) for case, columns in cases.items()})
+        return cls.from_case_tables({case: item_table(columns) for case, columns in cases.items()})
 
     def sorted_by_case(self) -> Table:
         """Return the table with the cases in the order of their names, as items.parquet has them."""

@@ -73,7 +73,7 @@ def with_ties_in_row_order(rows: NDArray[np.intp], values: NDArray[np.float64]) 
 def drop_own_documents(answers: Iterable[RankedRows], own: Sequence[int | None], *, count: int) -> Iterator[RankedRows]:
     """Yield the first `count` answers to each query, without the document that equals the query, if any.
 
-    A search for `count` answers therefore needs `wider(count, own)`.
+    A search for `count` answers therefore needs as many as `count_including_own` returns.
     """
     for (rows, values), mine in zip(answers, own, strict=True):
         others = rows != (-1 if mine is None else mine)

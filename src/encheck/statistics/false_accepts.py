@@ -98,8 +98,8 @@ def next_threshold_above(score: float, step: float) -> float:
     return found if found > score else round(found + step, digits)
 
 
-def _decimal_places(step: float) -> int:
-    return max(0, -math.floor(math.log10(step) + 0.5))
+def _decimal_places(power_of_ten: float) -> int:
+    return max(0, -math.floor(math.log10(power_of_ten) + 0.5))
 
 
 def strictest_useful_threshold(counted: Floats, positives: Floats, *, step: float) -> float | None:

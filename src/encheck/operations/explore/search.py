@@ -42,7 +42,7 @@ class Construction:
         )
 
 
-def constructions_of(item: ExploredItem) -> Iterator[Construction]:
+def constructions_containing(item: ExploredItem) -> Iterator[Construction]:
     """Yield the constructions that contain an item, without the whole property."""
     for count in (1, 2):
         yield from (Construction(item.property, values) for values in combinations(item.values, count))
@@ -52,7 +52,7 @@ def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, l
     """Return the positions of each construction's items."""
     found: dict[Construction, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
-        for cell in constructions_of(item):
+        for cell in constructions_containing(item):
             found[cell].append(place)
     return dict(found)
 
@@ -230,7 +230,7 @@ class ConstructionSearch:
             self._add_to_constructions(place)
 
     def _add_to_constructions(self, place: int) -> None:
-        for cell in constructions_of(self.items[place]):
+        for cell in constructions_containing(self.items[place]):
             if cell in self._members:
                 self._members[cell].append(place)
 
@@ -271,7 +271,10 @@ class ConstructionSearch:
                 is_failure = margin <= 0
                 self.failed[place] = is_failure
                 item = self.items[place]
-                for cell in (Construction(item.property), *(c for c in constructions_of(item) if c in self._members)):
+                for cell in (
+                    Construction(item.property),
+                    *(c for c in constructions_containing(item) if c in self._members),
+                ):
                     lost, asked = self._tallies[cell].get(item.cluster, (0, 0))
                     self._tallies[cell][item.cluster] = lost + is_failure, asked + 1
             if fit < len(some):
