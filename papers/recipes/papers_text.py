@@ -59,7 +59,10 @@ def text_figures(data: Dataset) -> list[TextFigure]:
 
     once = [*dict.fromkeys(tuple(tokens) for pair in pairs for tokens in pair)]
     shares = 100 * distinct_ngrams(Corpus(once, np.zeros(len(once), np.int64)), None)
-    return [*found, *(TextFigure(name, x, None, None, len(once)) for name, x in zip(ONCE, shares.tolist(), strict=True))]
+    return [
+        *found,
+        *(TextFigure(name, x, None, None, len(once)) for name, x in zip(ONCE, shares.tolist(), strict=True)),
+    ]
 
 
 def mean_with_interval(values: Floats, clusters: Sequence[str]) -> Floats:

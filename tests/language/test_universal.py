@@ -1,5 +1,6 @@
 """Trees with ClearNLP's labels, as spaCy's English models give them, made Universal Dependencies."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -368,6 +369,14 @@ def test_the_fingerprint_says_that_parses_are_converted_so_that_none_of_before_i
         assert made(synonym, text, folder, store) == "He rose prices."
     assert Pipeline(str(folder)).fingerprint == before + CONVERTED
     assert made(synonym, text, folder, store) == "He raised prices."
+
+
+def test_the_fingerprint_leaves_out_what_no_parse_depends_on(folder, tmp_path):
+    copied = shutil.copytree(folder, tmp_path / "model")
+    (copied / "NOTICE.md").write_text("thanks")
+    assert Pipeline(str(copied)).fingerprint == Pipeline(str(folder)).fingerprint
+    (copied / "tokenizer").write_bytes(b"other rules")
+    assert Pipeline(str(copied)).fingerprint != Pipeline(str(folder)).fingerprint
 
 
 def test_labels_that_meta_does_not_list_are_those_of_the_parser(folder, monkeypatch):

@@ -86,6 +86,7 @@ def _read_spacy_config(path: Path) -> dict[str, Section]:
 BUNDLED = Path(__file__).parent / "english"
 MAX_CHARACTERS = 100_000  # longer texts are not parsed and have no variants
 NEEDED = ("tagger", "parser")
+NOT_READ = ("__pycache__/*", "*.md", "LICENSE*")  # files of a pipeline that no parse depends on
 CONVERTED = "+ud1"  # marks in a fingerprint that labels were converted, with the version of the rules
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 FileHash = Callable[[Path], str]
@@ -119,12 +120,12 @@ class Pipeline:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the pipeline's files, and whether parses are converted.
+        """A hash of the pipeline's files but for notices and licences, and whether parses are converted.
 
         spaCy is not imported, unless meta.json does not list the parser's labels.
         """
         digest = hashlib.sha256()
-        for path in sorted(p for p in self.folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+        for path in sorted(p for p in self.folder.rglob("*") if p.is_file() and not any(map(p.match, NOT_READ))):
             digest.update(f"{path.relative_to(self.folder).as_posix()} {self._hash(path)}\n".encode())
         name = f"{self.meta.get('lang')}_{self.meta.get('name')}-{digest.hexdigest()[:16]}"
         return name + CONVERTED if self.is_converted else name
