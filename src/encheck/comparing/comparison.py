@@ -88,6 +88,11 @@ class PropertyLine:
         """The property's plain name."""
         return plain_name(self.property)
 
+    @builtins.property
+    def printed_chance(self) -> str:
+        """What guessing reaches, in the figure's unit; "-" if that is unknown."""
+        return "-" if self.chance is None else format_figure(self.figure, self.chance)
+
 
 def property_matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
     """Return one line per property and data set, sorted by data, family and name. The first model is the reference.

@@ -9,7 +9,7 @@ from encheck.comparing.differences import CaseDifference, has_item_flips
 from encheck.gating import contamination
 from encheck.metrics import find_metric
 from encheck.reporting.text import percent, table
-from encheck.reporting.view import claim_sentence, format_figure
+from encheck.reporting.view import claim_sentence
 from encheck.verdict import MIN_CLUSTERS
 
 SIGNS: Mapping[Compared, str] = {
@@ -57,7 +57,7 @@ def _matrix_lines(comparison: ModelComparison) -> Iterator[str]:
     several = len({line.data for line in comparison.matrix}) > 1
     rows = [
         (f"{line.title}, {line.data}" if several else line.title,
-         "-" if line.chance is None else format_figure(line.figure, line.chance), *map(_cell_words, line.cells))
+         line.printed_chance, *map(_cell_words, line.cells))
         for line in comparison.matrix
     ]  # fmt: skip
     yield from table([("property", "chance", *heads), *rows])
