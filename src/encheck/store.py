@@ -307,7 +307,7 @@ class Store:
         self._execute_all(_insert_statements(kind, fingerprint, blobs, name=name, dim=dim))
 
     def read_bytes_by_key(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the bytes of those `keys` that are in the store."""
+        """Return the bytes of each of the `keys` that is in the store."""
         return {key: data for rows in self._checked_rows(kind, fingerprint, keys) for key, data in rows}
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

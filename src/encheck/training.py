@@ -227,8 +227,8 @@ class CheckpointScorer:
             weighed = sorted({check.property for check in chosen})
             if unweighed := sorted(properties - {*weighed}):
                 raise UsageError(
-                    f"no gate uses {', '.join(unweighed)}, so they cannot choose a checkpoint. Checks that it "
-                    f"uses: {', '.join(weighed)}"
+                    f"no gate uses {', '.join(unweighed)}, so they cannot choose a checkpoint. A gate uses: "
+                    f"{', '.join(weighed)}"
                 )
             chosen = [check for check in chosen if check.property in properties]
         self.seed, self.plan = seed, PlannedCases(chosen, data, select_dev_part, seed=seed)

@@ -82,7 +82,9 @@ def compare(
     ] = None,
     checks: Annotated[
         str | None,
-        typer.Option("-m", metavar="PROPERTIES", help="With --cost: run only checks of these: 'antonym or number'."),
+        typer.Option(
+            "-m", metavar="PROPERTIES", help="With --cost: run only checks of these properties: 'antonym or number'."
+        ),
     ] = None,
     model_arg: ModelArgs = None,
     store: StorePath = None,

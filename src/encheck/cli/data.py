@@ -61,7 +61,9 @@ def show(
     against: Annotated[
         str | None, typer.Option(metavar="NAME:PATH", help="Compare its text with the text of this data set.")
     ] = None,
-    texts: Annotated[int, typer.Option(min=1, help="With --against: measure at most this many texts of each.")] = 2_000,
+    texts: Annotated[
+        int, typer.Option(min=1, help="With --against: measure at most this many texts of each data set.")
+    ] = 2_000,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="With --against: also write JSON to this file.")
     ] = None,

@@ -58,7 +58,9 @@ def export(
     ] = None,
     made: Annotated[
         str | None,
-        typer.Option("--made-baseline", metavar="DIR", help="comment: baseline that this run saved for lack of one."),
+        typer.Option(
+            "--made-baseline", metavar="DIR", help="comment: baseline that this run saved because there was none."
+        ),
     ] = None,
     store: StorePath = None,
 ) -> None:

@@ -39,12 +39,16 @@ Old = Annotated[
     str,
     typer.Argument(metavar="OLD", help="Model in use, baseline, run or vectors:FILE."),
 ]
-Checks = Annotated[str | None, typer.Option("-m", metavar="PROPERTIES", help="Only these: 'antonym or number'.")]
+Checks = Annotated[
+    str | None, typer.Option("-m", metavar="PROPERTIES", help="Only checks of these properties: 'antonym or number'.")
+]
 Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Only checks with these words in their names.")]
 OwnChecks = Annotated[
     list[Path] | None,
     typer.Option(
-        metavar="FILE", rich_help_panel=_MORE, help="Python file with checks of your own to weigh too. Repeatable."
+        metavar="FILE",
+        rich_help_panel=_MORE,
+        help="Python file with your own checks, to include in the gate. Repeatable.",
     ),
 ]
 Anchor = Annotated[
@@ -67,7 +71,7 @@ Margin = Annotated[
     float | None,
     typer.Option(
         metavar="POINTS", rich_help_panel=_GATE,
-        help="Loss that another model must rule out. (default: 4; 2 for graded pairs)",
+        help="For another model: loss in points that must be ruled out. (default: 4; 2 for graded pairs)",
     ),
 ]  # fmt: skip
 Protect = Annotated[
@@ -102,21 +106,21 @@ Thresholds = Annotated[
     typer.Option(
         metavar="T",
         rich_help_panel=_GATE,
-        help="Threshold in use: what it accepts now, and what to set instead. Repeatable.",
+        help="Similarity threshold in use: show what it accepts now and which value to set instead. Repeatable.",
     ),
 ]
 Inconclusive = Annotated[
     str | None,
     typer.Option(
         metavar="pass|block", rich_help_panel=_GATE,
-        help="What an inconclusive gate counts as. (default: neither: exit code 10)",
+        help="Count an inconclusive gate as passed or blocked. (default: neither, exit code 10)",
     ),
 ]  # fmt: skip
 Save = Annotated[
     str | None,
     typer.Option(metavar="DIR", rich_help_panel=_GATE, help="If NEW passes, save its baseline here."),
 ]
-JUnit = Annotated[str | None, typer.Option("--junitxml", metavar="FILE", help="Write the gate as JUnit XML.")]
+JUnit = Annotated[str | None, typer.Option("--junitxml", metavar="FILE", help="Write the gate's result as JUnit XML.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only the verdict.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show every gate row and every figure.")]
 

@@ -167,7 +167,9 @@ def item_scorer(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
         pairs += [_side_pair(row, side) for side in ("near", other) if side]
     score = service.similarity_function_uncached(pairs)
     if service.model.fingerprint() != before:
-        log.warning("%s learns from a run's texts, but here only from this item's: its scores differ", service.label)
+        log.warning(
+            "%s learns from a run's texts. Here it learned only from this item's, so its scores differ", service.label
+        )
     return lambda first, second: float(score([first], [second])[0])
 
 

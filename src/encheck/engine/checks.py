@@ -58,8 +58,8 @@ def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Cla
             )
         if clash := next((function.__name__ for function, _ in checks if function.__name__ in owners), ""):
             raise UsageError(
-                f"{package} has the check {clash}, which {owners[clash]} has: results would mix them up. Remedy: leave "
-                "it out of check-packages of [tool.encheck], or ask its author for another name"
+                f"{package} and {owners[clash]} both have the check {clash}: results would mix them up. Remedy: leave "
+                "one package out of check-packages of [tool.encheck], or ask its author for another name"
             )
         owners |= {function.__name__: package for function, _ in checks}
         found += checks
@@ -165,8 +165,8 @@ def estimate_work(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
     texts = once + sum(sizes) // max(len(models), 1)
     minutes = max(1, round(len(models) * texts / TEXTS_PER_SECOND / 60))
     return (
-        f"{len(cases)} cases, at most {sum(sizes):,} items; about {texts:,} texts a model: some {minutes} min where a "
-        f"small encoder has two CPU cores ({TEXTS_PER_SECOND} texts a second), and no time for what the store has"
+        f"{len(cases)} cases, at most {sum(sizes):,} items; about {texts:,} texts a model: about {minutes} min with a "
+        f"small encoder on two CPU cores ({TEXTS_PER_SECOND} texts a second), less what the store has"
     )
 
 

@@ -84,7 +84,7 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, ModelUnd
     for n, label in enumerate(replicates):  # its loss would count as seed variance
         same = next((other for other in (model, *replicates[:n]) if prints[other] == prints[label]), None)
         if same is not None:
-            raise BaselineError(f"--twin={label} is {same} again (the same weights). {WHAT_IT_IS}")
+            raise BaselineError(f"--twin={label} has the same weights as {same}. {WHAT_IT_IS}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -453,7 +453,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
     data = list(data)
     held = purposes_decided_by(data)
     if not held[purpose.name]:
-        others = [f". For what these data hold: --for {name}" for name, is_held in held.items() if is_held]
+        others = [f". These data fit --for {name}" for name, is_held in held.items() if is_held]
         raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}{''.join(others)}")
     decides = DECIDED_BY[purpose.name]
     if not any(check.property == decides for check in measured):
@@ -501,7 +501,7 @@ def _decide_from_run(
     cases = (f"{c.name}/{d}/{level}" for c in packaged_checks() for d in data for level in c.claim.levels)
     lacking = next((case for case in cases if case not in there), "")
     if results.exit_code not in (0, 1, 5, 10) or lacking:
-        why = f"it has no row of {lacking}" if lacking else f"its exit code is {results.exit_code}"
+        why = f"it did not measure {lacking}" if lacking else f"its exit code is {results.exit_code}"
         raise UsageError(f"the run {results.raw.run.id} was cut short: {why}. Run it again, without -x")
     if place:
         refuse_unwritable_folder(str(place))

@@ -49,8 +49,8 @@ def refuse_unknown_thresholds(
         if re.search(r"[*?\[]", name) or (re.search(r"[*?\[/]", level) and level not in offered.get(name, ())):
             key = f"{name}/{level}" if level else name
             raise ConfigError(
-                f"{where}: {key!r} would decide nothing: a threshold needs the full name CHECK or CHECK/LEVEL; only "
-                f"known_failures take patterns and names of data"
+                f"{where}: {key!r} would decide nothing: name a threshold in full, CHECK or CHECK/LEVEL. Only "
+                f"known_failures accept patterns and names of data"
             )
     strange = [(where, n) for where, n, _ in named if not (fnmatch.filter(known, n) or n.endswith(own_stems))]
     own = (

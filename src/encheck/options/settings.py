@@ -373,7 +373,7 @@ class Settings(RunSettings):
     )
     shards_dir: str | None = option(
         "shards-dir", group="machine", metavar="DIR", takes_path=True, usual="beside the store",
-        help="Directory or URL for the numbers of finished shards, from which a run that was cut off goes on.",
+        help="Directory or URL where finished shards are saved. An interrupted run resumes from them.",
     )
     report_dir: Path | None = option(
         "report-dir", group="output", metavar="DIR", takes_path=True, is_common=True, usual="reports/<run>",
@@ -459,7 +459,7 @@ Chosen = TypeVar("Chosen", bound="DataclassInstance")
 
 
 def select_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
-    """Return a dataclass of the given kind with those of a run's settings that have its fields' names."""
+    """Return a dataclass of the given kind, filled with the run's settings of the same names."""
     return kind(**{one.name: getattr(settings, one.name) for one in fields(kind)})
 
 

@@ -96,8 +96,8 @@ def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.
                     f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
                     f'[pytest] of pytest.ini, should name it: markers = ["{name}: description"]'
                     if name in offered
-                    else f"{unknown_name_message('marker', name, offered)}. A property of your own is what --property "
-                    "or the column property of your data names"
+                    else f"{unknown_name_message('marker', name, offered)}. To name a property of your own, use "
+                    "--property or a column `property` in your data"
                 )
     claims = {case.check: case.claim for case in map(case_of, collected)}
     yield
