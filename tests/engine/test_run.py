@@ -342,4 +342,4 @@ def test_another_model_may_cut_what_nobody_searches_and_not_more_of_the_document
     assert not any("contract" in reason for reason in same.reasons)
     shorter = encheck.gate(str(folder), str(folder), model_arg=[f"{folder.name}:max_length=5"], **how)
     assert shorter.outcome == "block"
-    assert "the model cuts 100.0% of your documents, those of more than 5 tokens" in shorter.reasons[0]
+    assert "the new model truncates 100.0% of your documents, those with over 5 tokens" in shorter.reasons[0]

@@ -293,4 +293,4 @@ def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
 )
 def test_a_search_minds_how_many_more_documents_are_cut(limits, lengths, share):
     found = truncation_faults(*(EncodingSettings(maximum_length=limit) for limit in limits), lengths)
-    assert [f"cuts {share} of your documents" in one for one in found] == [True] * (share is not None)
+    assert [f"truncates {share} of your documents" in one for one in found] == [True] * (share is not None)

@@ -200,7 +200,7 @@ def test_a_baseline_of_other_documents_is_refused(run, baseline, searched, tmp_p
     data = [f"--encheck-data={others}", searched[1]]
     outcome = run("bag", f"--encheck-baseline={baseline}", "-k", "logged", data=data)
     assert outcome.ret == 4
-    outcome.stdout.fnmatch_lines(["*is for other items*items are not in this run*help-center's fingerprint*"])
+    outcome.stdout.fnmatch_lines(["*was made on other items*items are not in this run*help-center's fingerprint*"])
 
 
 def test_a_log_that_no_data_set_is_for_is_refused(pytester, tmp_path):

@@ -57,7 +57,7 @@ def find_left_out_checks(
     if any(
         baseline.cases[name].data not in data for name in unselected_cases(baseline, results) & baseline.cases.keys()
     ):
-        why.append("the baseline has data on which no check was run")
+        why.append("no check was run on some of the baseline's data")
     then, now = ({*one.check_packages} for one in (baseline.summary.settings, results.run.settings))
     for names, side in ((then - now, "the baseline"), (now - then, "the candidate")):
         if names:
@@ -137,8 +137,8 @@ def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -
         now = (worst.gained + worst.lost) / worst.n
         enough = now * worst.n / (worst.needed or worst.n)
         said.append(
-            f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip, and the same change would be "
-            f"decided with {enough:.1%} (train for fewer steps, or average the weights with the baseline's)"
+            f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip; if {enough:.1%} did, these "
+            f"data would decide the same change (train for fewer steps, or average the weights with the baseline's)"
         )
     if not decision.seed_noise and decision.replicates is None:  # seed noise was not measured
         said.append(
@@ -157,7 +157,7 @@ def _more_data_remedies(wanted: Sequence[Wanted], sampled: Collection[str]) -> I
         data = {one[1] for one in near}
         more_of = ["--sample all"] * bool(data & set(sampled)) + ["--data probes:fresh=SEED"] * ("probes" in data)
         options = " or ".join([*more_of, "pairs or triplets of your own"])
-        yield f"more data: {most:.1f} times the items would decide {named} ({options}, in a new baseline too)"
+        yield f"more data: {most:.1f} times the items would decide {named} ({options}, also for a new baseline)"
     far = [name for name, _, more in wanted if more is None or more > MAX_DATA_FACTOR]
     if far:
         yield (
@@ -228,7 +228,7 @@ def list_required_changes(
             if abs(one.now - one.before) > UNCHANGED_SHARE:
                 yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts the same share of {one.data}."
         if not mapped and any(one.accepted < one.pairs for one in shifts):
-            yield f"Choose a new value for the threshold {threshold:g}: too few pairs here reach it to map it."
+            yield f"Choose a new value for the threshold {threshold:g}: too few pairs score that high to derive one."
     licences = [one.licence or "not stated" for one in (old, new)]
     if licences[0] != licences[1] and old.adapter != STORED:
         yield f"Check the licence: {licences[1]} instead of {licences[0]}."
@@ -246,7 +246,7 @@ def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterat
         every = f"all {index.documents:,} documents" if index else "all documents"
         instead = ""
         if index and index.direct and index.direct.is_as_good:
-            instead = f" Until then, its queries find as much in the old index ({index.direct.says})."
+            instead = f" Until then, the old index answers its queries as well ({index.direct.says})."
         elif index and index.adapter and index.mapped:
             instead = (
                 f" Until then, its queries find as much in the old index after {ADAPTER_FILE} ({index.mapped.says})."

@@ -121,7 +121,7 @@ class SavedScores:
         return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
 
     def count_unmatched_items(self, table: CaseScores) -> tuple[int, int]:
-        """Return how many items, at least, the run lacks and how many it adds, judged by their source texts alone."""
+        """Return the least number of items that the run lacks, and that it adds, judged by source texts alone."""
         mine, theirs = Counter(self.keys.tolist()), Counter(_source_keys(table.items).tolist())
         return (mine - theirs).total(), (theirs - mine).total()
 
@@ -303,7 +303,7 @@ class Baseline:
 
     @property
     def model(self) -> ModelEntry:
-        """The model whose scores these are."""
+        """The model that got these scores."""
         return self.summary.model
 
     def figure(self, case: str, name: str) -> BaselineFigure | None:

@@ -256,7 +256,7 @@ def gate_against_baseline(
                            has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
     decision = apply_partial(apply_seed_noise(decision, noise, rule), partial)
     if index and index.faults and decision.outcome != "block":
-        why = f"{index.faults.says}: a faulty index cannot be compared with"
+        why = f"{index.faults.says}: the comparison needs an index without faults"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
     named = {str(row.case): row.case.of_any_model for row in results.checks if row.model == model}
     mine = {named[case]: columns for case, columns in items.items() if case in named}
@@ -587,8 +587,8 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
         if not absent and not extra:
             differ = f"some of its {len(case)} items have other texts"
         raise BaselineError(
-            f"{baseline.folder} is for other items: of {case.case}, {differ}. "
-            + ("; ".join(_changed_settings(baseline, results, None)) or "although data, settings and versions match")
+            f"{baseline.folder} was made on other items than this run's. Of {case.case}, {differ}: "
+            + ("; ".join(_changed_settings(baseline, results, None)) or "data, settings and versions are the same")
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
     if not case.has_same_splits(table):

@@ -539,6 +539,6 @@ def _outcome_and_reasons(
                 )
             doubts.append(f"family {f.family}: {why}")
     if all(f.family == HEALTH for f in families) and not moved:
-        doubts += ["no behaviour row of both models has enough items, clusters and headroom to count towards passing"]
+        doubts += ["no behaviour row has enough items, clusters and headroom to count towards passing"]
         doubts += [f"{r.name}: {r.why}" for r in rows if told[r.name] not in doubts]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())

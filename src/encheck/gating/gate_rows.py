@@ -57,7 +57,7 @@ class RowPart:
 
 
 def group_into_rows(compared_cases: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
-    """Return the cases by gate row: those of one capability and data set whose figures are of one kind.
+    """Return the cases of each gate row: cases of one capability and data set with figures of one kind.
 
     A row with one property at one level is named after them. Cases that the baseline does not see are left out if it
     sees others of the row.
@@ -313,7 +313,7 @@ def why_not_above_chance(held_out_cases: Sequence[ComparedCase]) -> str:
 
 @dataclass(frozen=True)
 class QuerySlice:
-    """The queries, by position, whose `column` is `value`, and their number of clusters."""
+    """The positions of the queries with `value` in `column`, and their number of clusters."""
 
     column: str
     value: str
@@ -356,7 +356,7 @@ def choose_slices(
 
 
 def _list_slices(one: ComparedCase) -> list[QuerySlice]:
-    """Return the slices that contain some but not all queries, those with the most clusters first.
+    """Return the slices that contain some but not all queries, sorted by clusters, most first.
 
     If two slices have the same queries, return only the first by name.
     """
@@ -407,7 +407,7 @@ class LostItem:
 def worst_lost_items(rows: Mapping[str, Sequence[ComparedCase]]) -> dict[str, tuple[LostItem, ...]]:
     """Return the items of each row that lost most, from different clusters if possible. Skip searches with answers.
 
-    Among items that lost equally, those whose margin fell most come first.
+    Items that lost equally are sorted by how far their margin fell.
     """
     lost = {}
     for name, every in rows.items():

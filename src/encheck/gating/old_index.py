@@ -293,7 +293,7 @@ class OldIndex:
 
 def faulty_old_index(faults: IndexFaults, documents: int) -> OldIndex:
     """Return the result for an index with faults, which is not compared further."""
-    why = "not every vector comes from the same model and from its own text"
+    why = "some vectors come from another model or another text"
     return OldIndex(documents, Reindex(True, "yes", why), faults)
 
 

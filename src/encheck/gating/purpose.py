@@ -199,7 +199,7 @@ def _can_compare_pairs(new: ThresholdPromise, old: ThresholdPromise) -> tuple[Pa
         least = units_needed(0, new.budget)
         return "cannot tell", (
             f"no threshold of the candidate is shown to keep {budget}, which takes {least:,} independent negatives "
-            f"without one false accept: there are {new.negatives:,}, worth {new.effective:,} independent ones"
+            f"without one false accept: the {new.negatives:,} here count as {new.effective:,} independent ones"
         )
     if old.threshold is None:
         return "compare", f"the model in use has no threshold that is shown to keep {budget}, so it has no hits"
@@ -273,7 +273,7 @@ class Purpose:
             if name in guarded:
                 raise UsageError(
                     f"--accept {name}: {name} is protected, so its loss decides and cannot be accepted. Remedy: leave "
-                    f"out --accept {name}, or --protect other behaviours alone"
+                    f"out --accept {name}, or protect only other behaviours"
                 )
             if "/" not in name and name not in WATCHED:
                 raise UsageError(
@@ -382,7 +382,7 @@ def _reopen_if_unjudged_matter(row: GateRow, one: PairedRow, if_right: PairedRow
     said = {"pass": "yes", "block": "no", "inconclusive": "cannot tell"}
     count = int(np.sum((one.baseline != if_right.baseline) | (one.candidate != if_right.candidate)))
     why = (
-        f"for {count:,} queries, the first document is not judged: {said[row.outcome]} if all of these are wrong "
+        f"the first document of {count:,} queries is not judged: {said[row.outcome]} if all of these are wrong "
         f"({100 * row.change:+.1f} points), {said[best.outcome]} if all are right ({100 * best.change:+.1f} points)"
     )
     return replace(row, outcome="inconclusive", why=why, unjudged=count, needed=None, remedy=None)

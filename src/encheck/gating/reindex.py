@@ -231,8 +231,8 @@ def truncation_faults(old: EncodingSettings, new: EncodingSettings, documents: D
         return []
     was, share = (f"{100 * count / documents.total:.1f}%" for count in (before, now))
     return [
-        f"the model cuts {share} of your documents, those of more than {new.maximum_length:,} tokens; the old one cuts "
-        f"{was}. The end of a long text cannot be found"
+        f"the new model truncates {share} of your documents, those with over {new.maximum_length:,} tokens; the old "
+        f"one truncates {was}. A search cannot find the end of a truncated text"
     ]
 
 
@@ -306,7 +306,7 @@ def unknown_reindex(why: str) -> Reindex:
 
 
 def reindex_for_other_dimension(sizes: tuple[int, int]) -> Reindex:
-    """Return the result for models whose vectors have different dimensions."""
+    """Return the result for two models with different vector dimensions."""
     why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
     return Reindex(True, "yes", why, dimensions=sizes, related=False)
 
@@ -505,11 +505,11 @@ def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
     old, new = evidence.old.settings, evidence.new.settings
     is_compared = any(pair.role == "document" for pair in evidence.pairs)
     if (old.has_prompt("document") or new.has_prompt("document")) and not is_compared:
-        return unknown_reindex("documents get a prompt, but no text was encoded as a document by both models")
+        return unknown_reindex("documents get a prompt, but the models did not both encode a text as a document")
     if differing_tokenizer_parts(old, new):
         said = "; ".join(evidence.differences)
         return unknown_reindex(
-            f"vectors are the same {evidence.text_count_in_words}, but {said}: those of other texts may differ"
+            f"vectors are the same {evidence.text_count_in_words}, but {said}: vectors of other texts may differ"
         )
     lengths = (p.keys[i] for p in evidence.stored_roles for i in np.flatnonzero(np.abs(p.ratios - 1) > SAME_LENGTH))
     limit = evidence.limit  # if the limits differ, only texts that neither model cuts show whether lengths changed

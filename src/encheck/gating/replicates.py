@@ -165,7 +165,7 @@ def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], 
         if p < DRIFT_LEVEL / len(drifts):
             raise BaselineError(
                 f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on average against "
-                f"{of} (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
+                f"{of} (p {p:.1g}), but another seed moves some rows up and others down. {WHAT_IT_IS}"
             )
 
 
