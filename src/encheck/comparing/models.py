@@ -130,7 +130,7 @@ def read_run(folder: Path) -> tuple[RunFile, Items]:
     """Return the results and items of a run. Raise UsageError if it has no items."""
     results, items = read_results(folder), read_items(folder)
     if not items:
-        raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
+        raise UsageError(f"{folder} has no items.parquet, which a comparison needs to pair items. Run again")
     return results, items
 
 
@@ -140,7 +140,7 @@ def compared_model(name: str, label: str, results: RunFile, items: Items, *, fol
     Cases measured in shards are left out, because the run stored only a sample of their items.
     """
     if sampled := measured_in_shards(results, items):
-        said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
+        said = "%s: %d cases are not compared, because a run in shards keeps only a sample of their items"
         log.warning(said, name, len(sampled))
         items = {case: columns for case, columns in items.items() if case not in sampled}
     rows = [row for row in results.checks if row.model == label]

@@ -140,7 +140,7 @@ def comparison_banner(comparison: ModelComparison) -> VerdictBanner:
         if better or worse:
             said.append(f"{name} is better than {first} in {better or 'none'} of {of} and worse in {worse or 'none'}")
         else:
-            said.append(f"{name} is shown to be neither better nor worse than {first} in any of {of}")
+            said.append(f"{name} is not shown to be better or worse than {first} in any of {of}")
     best = f"Of {len(every)} models, " if len(every) > MOST_SAID else ""
     return VerdictBanner("", "COMPARED", f"{best}{'; '.join(said)}", step=step)
 

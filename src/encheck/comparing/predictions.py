@@ -150,7 +150,7 @@ def align_predictions(
         sizes = ", ".join(f"{name or 'no split'}: {n}" for name, n in sorted(Counter(p.split for p in pairs).items()))
         raise DataError(
             f"{predictions.path} has {rows} predictions, but the data have {len(chosen)} pairs ({sizes}). "
-            "Predictions of one split are scored with --split NAME"
+            "If the predictions are for one split, give --split NAME"
         )
     return chosen, np.arange(rows)
 
@@ -229,8 +229,8 @@ def _predicted_labels(
     chosen = predict_by_cluster_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
     if not chosen.predicts_every_pair:
         raise DataError(
-            f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of "
-            "whole clusters do not have both labels. Remedy: give --threshold, or pairs of more clusters"
+            f"no threshold can be chosen for the scores in {predictions.path}: without one of the folds of clusters, "
+            "the other pairs have only one label. Remedy: give --threshold, or pairs of more clusters"
         )
     return chosen.predicted, chosen.estimate_params
 

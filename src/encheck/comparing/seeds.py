@@ -109,8 +109,8 @@ def _read_checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]
         items = read_items(folder)
         if not items:
             raise UsageError(
-                f"{folder} has no items.parquet: whether models differ only in the seed is tested item by item. Run "
-                "again"
+                f"{folder} has no items.parquet, which shows item by item whether models differ only in the seed. "
+                "Run again"
             )
         for model in results.models:
             if not model.error:

@@ -47,7 +47,7 @@ Minutes = Annotated[
     typer.Option(metavar="M", help=f"Stop after this many minutes. Default: {MINUTES:g}, without --texts."),
 ]
 Texts = Annotated[
-    int | None, typer.Option(metavar="N", help="Encode at most N texts. Alone, it makes a run repeatable.")
+    int | None, typer.Option(metavar="N", help="Encode at most N texts. Without --minutes, the run is repeatable.")
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the items as rows for --data contrast:FILE (.jsonl).")
@@ -74,7 +74,7 @@ def explore(
     """Search for the constructions on which MODEL fails most, and confirm them on sentences that the search never saw.
 
     It searches frames with certificates, the embedded probes and your own texts. Nominated constructions are confirmed
-    on other clusters, in a number fixed beforehand, with intervals that hold for all rows at once. After Ctrl-C or a
+    on other clusters, in a number fixed in advance, with intervals that hold for all rows at once. After Ctrl-C or a
     failure of the model, confirmed rows are kept.
 
     Exit code: 0 done, whatever was found, 130 interrupted, 4 wrong usage or bad input.

@@ -249,7 +249,7 @@ def _search_properties(
     for number, one in enumerate(materials):
         own = parts[one.property]
         if not own.search or not own.confirmation:
-            exploration.unconfirmed.append((Construction(one.property), "too few clusters for a part to confirm"))
+            exploration.unconfirmed.append((Construction(one.property), "too few clusters to search and to confirm"))
             continue
         others = frozenset(item_texts((*own.confirmation, *own.reading)))
         search = ConstructionSearch(

@@ -59,7 +59,7 @@ def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, l
 
 @dataclass(frozen=True)
 class Constructions:
-    """The constructions of the search part: those that can be searched and confirmed, and the number of others.
+    """The constructions that can be searched and confirmed, and the number of other constructions.
 
     Constructions with exactly the same items are merged under the shortest description.
     """
@@ -260,7 +260,7 @@ class ConstructionSearch:
         self.is_finished = True
 
     def _score_items_at(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
-        """Score items at these positions. Return whether the limits allowed scoring all of them."""
+        """Score the items at these positions. Return whether the limits allowed all items."""
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]
             if self.failed and meter.budget.spent >= until:

@@ -1,4 +1,4 @@
-"""Decide whether two models are the same model in use. The rule is that of a re-index, so the two answers always agree.
+"""Decide whether two models are the same model in use. A re-index is decided by the same rule, so the answers agree.
 
 If the models differ, the causes are searched: changes are undone one after the other until the vectors agree. A cause
 is named if undoing it, perhaps with others, gives all vectors of the other model, or if twins among the texts show it.
@@ -226,7 +226,7 @@ class _ChangeSearch:
             return None
 
     def _distance_to_target(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
-        """Return the distance of these rows from those of y (1 for unrelated models), and whether all rows agree."""
+        """Return the distance of these rows from the rows of y (1 for unrelated models), and whether all rows agree."""
         target = self.target[rows]
         if made.shape != target.shape:
             return 1.0, False
@@ -237,7 +237,7 @@ class _ChangeSearch:
         return float(apart.mean()), bool(agreeing_rows(target, made, "vector", by_cosine=True).all())
 
     def _candidate_changes(self) -> Iterator[ModelChange]:
-        """Yield possible changes of x, the likeliest first: from both models' settings, then common ones."""
+        """Yield possible changes of x, starting with the likeliest: those in the models' settings, then common ones."""
         x, y = self.names
         own, theirs = (side.sample.settings.prompts.get("" if side.role else self.role) for side in (self.x, self.y))
         said = f" in the role {self.role}" if self.role else ""
@@ -254,13 +254,13 @@ class _ChangeSearch:
                 "normalisation", said, after=lambda v: np.asarray(1 / (1 + np.exp(-np.clip(v, -80, 80))), np.float32)
             )
         elif width < self.x.sample.dimension:
-            said = f"the vectors of {y} are the first {width} numbers of those of {x}"
+            said = f"{y}'s vectors are the first {width} numbers of {x}'s"
             yield ModelChange("dimension", said, after=lambda vectors: vectors[:, :width])
         elif (
             self.y.model is not None
             and np.median([len(np.unique(row)) for row in self.target[:MIN_UNCHANGED]]) <= 2 < width
         ):
-            said = f"{y} gives one bit a number, {x} does not"
+            said = f"{y} stores each number in one bit, {x} does not"
             yield ModelChange("precision", said, after=lambda v: np.sign(v).astype(np.float32))
         if self.torch is not None:
             yield from self._torch_changes(self.torch, x, y)
@@ -281,7 +281,7 @@ class _ChangeSearch:
             parts = differing_tokenizer_parts(own, theirs)
             cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
             which = f" ({', '.join(parts)})" if parts else ""
-            said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
+            said = f"the tokenizers differ{which}: with {y}'s tokenizer, {x} gives {y}'s vectors"
             yield ModelChange(cause, said, within=lambda: model.use_tokenizer_of(other) or held)
         yield from self._layer_changes(model, x, y)
         if self.x.dtype in (None, "float32"):
@@ -336,9 +336,7 @@ class _ChangeSearch:
         matrices = [name for name in differing if ours[name].ndim > 1]
         bits = {_weight_rounding(ours[name].float().numpy(), theirs[name].float().numpy()) for name in matrices}
         if bits and "" not in bits:
-            return ChangeCause(
-                "precision", f"the weights of {y} are those of {x}, rounded to {' or '.join(sorted(bits))}"
-            )
+            return ChangeCause("precision", f"{y}'s weights are {x}'s, rounded to {' or '.join(sorted(bits))}")
         return ChangeCause(
             "", f"only the weights differ, in {len(differing)} of {len(ours)} arrays: another training or version"
         )
@@ -376,7 +374,7 @@ def _length_cause(made: Vectors, target: Vectors, left: Bools, names: tuple[str,
     is_unit = [bool((np.abs(some - 1) <= SAME_LENGTH).all()) for some in (ours, theirs)]
     if (np.abs(times - 1) <= SAME_LENGTH).all() or not (stayed.sum() >= MIN_UNCHANGED or any(is_even)):
         return []
-    said = f"{y} gives vectors {np.median(times):.3g} times as long as those of {x}"
+    said = f"{y}'s vectors are {np.median(times):.3g} times as long as {x}'s"
     if is_unit[0] != is_unit[1]:
         first, second = (x, y) if is_unit[0] else (y, x)
         said = f"{first} normalises vectors to length 1, {second} does not"

@@ -36,7 +36,7 @@ VERSION = 1
 MOST_BYTES = 40 * 10**6
 BATCHED = 10  # texts that are encoded alone and in one batch
 LONGEST_BATCHED = 700  # their maximum number of characters
-REMEDY = "Remedy: encheck same MODEL --save FILE.json, while the model is the one that you mean"
+REMEDY = "Remedy: save the right model again: encheck same MODEL --save FILE.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def model_kind(model: Model) -> Kind:
 
 
 def encode_side(subject: ModelUnderTest, texts: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
-    """Call a model on the texts, of which it may refuse empty ones. Raise EncoderError if it fails."""
+    """Call a model on the texts. The model may refuse empty texts. Raise EncoderError if it fails."""
     model = subject.model
     try:
         if isinstance(model, FittedModel):

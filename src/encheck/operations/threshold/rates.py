@@ -411,7 +411,7 @@ def match_threshold(
         return MatchedThreshold(way, 0, refused=f"no pair is labelled as {COUNTED_NAMES[way][:-1]}")
     accepted = int((old[population.items(way)] >= old_threshold).sum())
     if accepted < least:
-        few = f"the old threshold accepts {accepted} {COUNTED_NAMES[way]}, but {least} are needed to choose by"
+        few = f"the old threshold accepts {accepted} {COUNTED_NAMES[way]}, but {least} are needed to choose a new one"
         return MatchedThreshold(way, accepted, refused=few)
     both = _PairedScores(population, old, old_threshold, new, way)
     values = both.match_in_replicates(np.ones((1, population.clusters), np.float32))

@@ -58,7 +58,7 @@ def threshold_text(threshold: float) -> str:
 
 
 def threshold_lines(report: ThresholdReport) -> Iterator[str]:
-    """Yield the lines of the whole answer, the number first."""
+    """Yield the lines of the whole answer, starting with the threshold."""
     yield from answer_lines(report)
     yield ""
     yield data_line(report.data)
@@ -170,8 +170,8 @@ def promise_lines(report: ThresholdReport) -> Iterator[str]:
     missing = made.needed - made.effective
     short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"
     yield (
-        f"{budget} takes {least:,} independent negatives without one false accept, {next_least:,} with one; there are "
-        f"{made.negatives:,}, worth {made.effective:,} independent ones, and {short}"
+        f"{budget} takes {least:,} independent negatives without one false accept, {next_least:,} with one; the "
+        f"{made.negatives:,} here count as {made.effective:,} independent ones, and {short}"
     )
 
 
@@ -201,7 +201,7 @@ def are_few_independent(made: ThresholdPromise) -> bool:
 
 
 def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
-    """Yield the share that gets through by kind: first the kinds that should not, then those that should."""
+    """Yield the share of each kind of pair that gets through, starting with the kinds that should not."""
     for kept, name in zip((False, True), THROUGH, strict=True):
         said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
         if said:
@@ -339,7 +339,7 @@ def threshold_banner(report: ThresholdReport) -> VerdictBanner:
         )
         lead, step = said[0], NextStep(f"Replace the threshold {old} by {number} when you switch models.")
     elif match:
-        answer = f"No threshold of {report.model} can be matched with that of {report.baseline}"
+        answer = f"No threshold of {report.model} matches the threshold of {report.baseline}"
         lead, step = said[0], NextStep("Add pairs, then run again.")
     else:
         number = threshold_text(report.at)
