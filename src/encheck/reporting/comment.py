@@ -32,9 +32,9 @@ LIMIT = 64_000  # UTF-16 units: GitHub takes 65,536, and posting adds a marker a
 MOST = 300  # characters of one text from others
 WHERE = "All rows, texts and pictures are in `summary.md` and `report.html` among the job's files."
 TO_DO = {
-    "pass": "Nothing that matters was lost in what was measured. After the merge, make the baseline of the new model.",
+    "pass": "The gate found no loss that matters. After the merge, make the baseline of the new model.",
     "block": "Do not merge as it is. Fix what blocks. If you accept the loss, make the new model the baseline.",
-    "inconclusive": "No loss that matters is shown, and it is not ruled out either.",
+    "inconclusive": "The data neither show nor rule out a loss that matters.",
 }
 BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # the start of a list, a checkbox or a heading
 FAILS = "The gate passes, but the run does not: a check fails its own threshold. `summary.md` names it."
@@ -142,7 +142,7 @@ def _parts_without_gate(results: RunFile | None, made: str) -> Iterator[CommentP
         yield CommentPart("The job's log says why.")
     else:
         yield CommentPart(f"## GATE: NO VERDICT. Exit code {results.run.exit_status}")
-        yield CommentPart("Nothing was weighed against a baseline. Notes of the run:")
+        yield CommentPart("Nothing was compared with a baseline. Notes of the run:")
     if results is not None:
         notes = [_bullet(note) for note in results.run.notes]
         yield from [CommentPart("", notes)] if notes else []

@@ -182,7 +182,7 @@ def _steps_if_inconclusive(against: GateAgainst, to_type: GateCommands) -> Itera
         yield NextStep("Gate the new model on all checks.", to_type.whole, ways)
         return
     if command := next((search.judge for search in against.searches if search.judge), ""):
-        yield NextStep("Say which answers are better, where the two models differ.", command)
+        yield NextStep("Where the two models differ, judge which answers are better.", command)
     more = endpoint_remedy(against)
     ways = (*[f"{more}."] * bool(more), *(f"{text[0].upper()}{text[1:]}." for text in remedies_in_words(against)))
     if ways:

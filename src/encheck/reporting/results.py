@@ -56,7 +56,7 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """Return versions other than those of packages that figures depend on.
+    """Return versions of everything except the packages that figures depend on.
 
     They are encheck's own code, Python, the platform, and torch's threads. From a checkout, encheck's code is named by
     its commit, although the checkout may have changes. Otherwise it is named by a hash of the installed files, because

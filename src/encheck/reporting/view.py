@@ -283,7 +283,7 @@ def shard_lines(results: RunFile) -> Iterator[str]:
 
 
 def measured_in_shards(results: RunFile, items: Items) -> set[str]:
-    """Return the cases of which only the worst items and a random sample were stored."""
+    """Return the cases for which the run stored only the worst items and a random sample."""
     whole = {data.name for data in results.data if data.whole}
     sizes: dict[str, int] = {}
     for row in results.checks if whole else ():

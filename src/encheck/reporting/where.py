@@ -28,7 +28,7 @@ from encheck.statistics.subgroups import CLUSTERS, MOST, FailureRates, FeatureTa
 log = logging.getLogger("encheck")
 NOTE = (
     f"Kinds of {CLUSTERS} clusters or more, compared with the other items of their check, the surface held equal.",
-    f"At most {MOST} are nominated, and at most 5% of searches confirm any by chance (docs/tasks/explore.md).",
+    f"A search nominates {MOST} kinds at most. By chance, at most 5% of searches confirm one (docs/tasks/explore.md).",
 )
 _EXPLAINED = 0.5
 

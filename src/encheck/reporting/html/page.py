@@ -259,7 +259,9 @@ def _unpaired_note(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> 
         return ""
     if REFERENCE in labels:
         return f"{REFERENCE} is the reference model itself, so there is no other model to pair it with."
-    return f"The reference model {REFERENCE} is not drawn: its scores ship for the {SENTENCES} alone."
+    return (
+        f"The pictures leave out the reference model {REFERENCE}: encheck ships its scores for the {SENTENCES} alone."
+    )
 
 
 def render_template(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
