@@ -274,7 +274,7 @@ def find_unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
 
 
 def _find_queries_without_shared_words(collection: Collection) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield (query, its content words) for each query whose relevant documents have none of these words."""
+    """Yield (query, its content words) for each query that shares no content word with its relevant documents."""
     for query in collection.queries:
         wanted = content_words(query.text)
         texts = (collection.documents[name] for name in query.relevant_documents)

@@ -181,7 +181,7 @@ class Linker:
 
 
 def letter_sums(texts: Any) -> Numbers:
-    """Return a number for each text that depends on its letters, but not on their order or case.
+    """Return one number per text, which depends on the letters in the text but not on their order or case.
 
     No text of the pyarrow array may be blank.
     """

@@ -438,7 +438,7 @@ def _check_texts(values: Any) -> Any:
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Yield the pairs in file order. If a column is missing, DataError lists those that exist."""
+    """Yield the pairs in file order. If a column is missing, DataError lists the existing columns."""
     if path.is_dir():
         for file in _require_parquet_files(path):
             yield from read(file, bad)

@@ -120,7 +120,7 @@ def _detect_folder_adapter(folder: Path) -> AdapterChoice:
 
 
 def _sequence_classification_class(folder: Path) -> str | None:
-    """Return the class of a model whose head scores pairs, or None if the configuration names no such class."""
+    """Return the class of a model that scores pairs with its head, or None if the configuration names none."""
     made = read_json_value(folder / "config.json", "architectures", list) or []
     return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
 

@@ -304,7 +304,7 @@ class OnnxEncoder(LocalEncoder):
         return self.config.max_length or in_tokenizer or (int(stated) if stated and stated < UNLIMITED else None)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode in batches of texts of one length, the longest first."""
+        """Encode batches of texts with the same length, starting with the longest."""
         names, _ = list(self.inputs), self.output
         largest = -1 if self._takes_all else largest_token_id(self._tokenizer_path)
         if largest >= 0 and not self.accepts_token(largest, names):

@@ -166,7 +166,7 @@ class CrossEncoderScorer(PairModel):
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Return score in batches of pairs of one length, the longest first."""
+        """Score batches of pairs with the same length, starting with the longest."""
         import torch
 
         limits = (self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED, UNLIMITED)

@@ -72,7 +72,7 @@ class HeadedEncoder(Encoder, Protocol):
 
 @runtime_checkable
 class BatchEncoder(Encoder, Protocol):
-    """An encoder that returns vectors batch by batch, so that an interrupted run keeps those that are done."""
+    """An encoder that returns vectors batch by batch, so that an interrupted run keeps the finished batches."""
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
         """Yield (positions, vectors) of some texts at a time, until all texts are done."""

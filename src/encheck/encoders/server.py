@@ -165,7 +165,7 @@ def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
 
 
 def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
-    """Return the error for a server whose vectors change their dimension."""
+    """Return the error for a server that changes the dimension of its vectors."""
     return EncoderError(
         f"{place} gave vectors of {before} dimensions before, and now of {now}: another model answers under this "
         f"address. {ONE_MODEL}"

@@ -71,7 +71,7 @@ class WorkerError:
 
 
 class RayWorker:
-    """An actor that loads the model when it starts, and returns JSON, including its errors."""
+    """A Ray actor that loads the model when it starts. It returns JSON, and returns errors as values."""
 
     def __init__(self, work: ShardWork, ledger: Any, version: str) -> None:
         self.work, self.ledger = work, ledger

@@ -295,7 +295,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode batches of texts of one length, the longest first, so that a lack of memory shows at once.
+        """Encode batches of texts with the same length. Start with the longest, so that a lack of memory shows at once.
 
         If other steps affect a vector, sentence-transformers' own method is used.
         """

@@ -225,13 +225,13 @@ class TransformersEncoder(LocalEncoder):
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """The same as `limit`, but without loading the tokenizer: read from the files alone."""
+        """The same as `limit`, but read from the files without loading the tokenizer."""
         stated = read_json_number(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
         smallest = min(self.config.max_length or stated or UNLIMITED, count_positions(self.base) or UNLIMITED)
         return int(smallest) if smallest < UNLIMITED else None
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode in batches of texts of one length, the longest first."""
+        """Encode batches of texts with the same length, starting with the longest."""
         models, limit = self.models, self.limit
         encoded = self.tokenizer([f"{prompt}{text}" for text in texts], truncation=True, max_length=limit)
         self.count_truncated_texts(count_truncated(encoded, limit), len(texts), limit)

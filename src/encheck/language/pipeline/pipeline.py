@@ -327,7 +327,7 @@ def _invert_copulas(tree: DependencyTree) -> None:
 
 
 def _invert_prepositions(tree: DependencyTree) -> None:
-    """Make the object of a preposition the head of the phrase, the innermost first."""
+    """Make the object of each preposition the head of its phrase, starting with the innermost phrase."""
     for at in reversed(tree.tokens_top_down()):
         thing = _find_preposition_object(tree, at)
         if thing is None:
