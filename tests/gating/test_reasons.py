@@ -161,7 +161,7 @@ def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():
     assert more.startswith(f"more data: {family.more:.1f} times the items would decide number/probes/1, family order")
     assert "--data probes:fresh=SEED" in more
     assert "--sample all" not in more
-    says = "12.8% of the items of number/probes/1 flip, and the same change would be decided with"
+    says = "12.8% of the items of number/probes/1 flip; if"
     assert f"{says} {32 / row.needed:.1%}" in flips
     assert "--twin" in seeds
 

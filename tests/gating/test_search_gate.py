@@ -73,7 +73,7 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
     row = against.rows[0]
     assert (row.outcome, row.unjudged) == ("inconclusive", 40)
     assert row.why == (
-        "for 40 queries, the first document is not judged: no if all of these are wrong (-26.7 points), yes if all "
+        "the first document of 40 queries is not judged: no if all of these are wrong (-26.7 points), yes if all "
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.gate_lines(entry)))

@@ -40,7 +40,7 @@ Old = Annotated[
     typer.Argument(metavar="OLD", help="Model in use, baseline, run or vectors:FILE."),
 ]
 Checks = Annotated[
-    str | None, typer.Option("-m", metavar="PROPERTIES", help="Only checks of these properties: 'antonym or number'.")
+    str | None, typer.Option("-m", metavar="PROPERTIES", help="Only these properties: 'antonym or number'.")
 ]
 Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Only checks with these words in their names.")]
 OwnChecks = Annotated[
@@ -71,7 +71,7 @@ Margin = Annotated[
     float | None,
     typer.Option(
         metavar="POINTS", rich_help_panel=_GATE,
-        help="For another model: loss in points that must be ruled out. (default: 4; 2 for graded pairs)",
+        help="Loss to rule out for another model. (default: 4; 2 for graded pairs)",
     ),
 ]  # fmt: skip
 Protect = Annotated[
@@ -106,14 +106,14 @@ Thresholds = Annotated[
     typer.Option(
         metavar="T",
         rich_help_panel=_GATE,
-        help="Similarity threshold in use: show what it accepts now and which value to set instead. Repeatable.",
+        help="Threshold in use: show what it accepts now and what to set instead. Repeatable.",
     ),
 ]
 Inconclusive = Annotated[
     str | None,
     typer.Option(
         metavar="pass|block", rich_help_panel=_GATE,
-        help="Count an inconclusive gate as passed or blocked. (default: neither, exit code 10)",
+        help="Outcome of an inconclusive gate. (default: neither: exit code 10)",
     ),
 ]  # fmt: skip
 Save = Annotated[

@@ -246,10 +246,11 @@ def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterat
         every = f"all {index.documents:,} documents" if index else "all documents"
         instead = ""
         if index and index.direct and index.direct.is_as_good:
-            instead = f" Until then, the old index answers its queries as well ({index.direct.says})."
+            instead = f" Until then, the old index answers the queries of {new} as well ({index.direct.says})."
         elif index and index.adapter and index.mapped:
             instead = (
-                f" Until then, its queries find as much in the old index after {ADAPTER_FILE} ({index.mapped.says})."
+                f" Until then, with {ADAPTER_FILE} the old index answers the queries of {new} as well "
+                f"({index.mapped.says})."
             )
         yield f"Encode {every} again with {new}: old and new vectors do not mix.{instead}"
     elif reindex.only_by_cosine:
