@@ -39,9 +39,7 @@ Old = Annotated[
     str,
     typer.Argument(metavar="OLD", help="Model in use, baseline, run or vectors:FILE."),
 ]
-Checks = Annotated[
-    str | None, typer.Option("-m", metavar="PROPERTIES", help="Only these properties: 'antonym or number'.")
-]
+Checks = Annotated[str | None, typer.Option("-m", metavar="PROPERTIES", help="Select properties: 'antonym or number'.")]
 Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Only checks with these words in their names.")]
 OwnChecks = Annotated[
     list[Path] | None,

@@ -91,7 +91,7 @@ def run(
     m: Annotated[
         str | None,
         typer.Option("-m", metavar="PROPERTIES", rich_help_panel=COMMON,
-                     help="Only these properties: 'antonym or number'."),
+                     help="Select properties: 'antonym or number'."),
     ] = None,
     k: Annotated[
         str | None,
