@@ -22,5 +22,5 @@ from encheck.metrics.crossed import crossed_figures
     means="Of two pages that differ by a negation or a word, users get the wrong one more often.",
 )
 def test_each_query_prefers_its_own_document(judge):
-    """Of two queries and two documents, each query is nearer to its own document. A row counts only if both are."""
+    """Of two queries and two documents, each query is nearer to its own document. Both have to be."""
     judge()

@@ -193,7 +193,7 @@ def _has_only_plain_dependents(parse: Parse, verb: int) -> bool:
 def _fitting_adjectives(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
     """Return the adjectives that can describe this kind of noun.
 
-    Before an infinitive, return those that can evaluate the noun.
+    Before an infinitive ("hard to read"), return only adjectives that judge the noun.
     """
     if parse.tags[at] != "JJ" or parse.lower_lemmas[at] in COUNTING:
         return NO_WORDS

@@ -123,7 +123,7 @@ def read_response(answer: Any, max_bytes: int, place: str) -> Iterator[bytes]:
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(
             f"{place} compresses its answers with {packed[:40]!r}, which encheck did not request and does not "
-            "decompress. Remedy: have the server, or the proxy before it, answer without Content-Encoding"
+            "decompress. Remedy: configure the server, or the proxy in front of it, to answer without Content-Encoding"
         )
     come, announced = 0, answer.length or 0
     while max(come, announced) <= max_bytes and (piece := answer.read1(PIECE)):

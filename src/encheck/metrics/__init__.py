@@ -62,7 +62,7 @@ _METRICS: dict[str, Metric[...]] = {
 
 
 def find_metric(name: str) -> Metric[...]:
-    """Return the metric of this name, which may include the calibrated scale. Raise UsageError for an unknown metric.
+    """Return the metric of this name; a name may end in the calibrated scale. Raise UsageError for an unknown metric.
 
     >>> find_metric("margin_rate_calibrated").label
     'share won'
