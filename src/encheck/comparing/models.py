@@ -71,7 +71,16 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
         found += [
             (folder.resolve().name, m.label, results, items) for m in models_in_command_order(results) if not m.error
         ]
-    found = _merge_runs(found)
+    # Complete runs that have the same model fingerprint, label and settings are merged.
+    merged: dict[Any, Run] = {}
+    for place, label, results, items in found:
+        (about,) = (m for m in results.models if m.label == label)
+        asked = replace(results.run.settings, models=(), model_args=(), data=(), queries=None)  # these change no figure
+        key = about.fingerprint, label, asked, place if results.first_look else ""
+        cases = {str(row.case) for row in results.checks if row.model == label}
+        own = {case: columns for case, columns in items.items() if case in cases}
+        merged[key] = _join_runs(merged[key], place, results, own) if key in merged else (place, label, results, items)
+    found = [*merged.values()]
     if not 2 <= len(found) <= MAX_MODELS:
         named = ", ".join(map(str, folders))
         raise UsageError(f"{named}: {len(found)} different models; a comparison takes 2 to {MAX_MODELS}")
@@ -79,19 +88,6 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
     models = [compared_model(name, label, run, items, folder=folder)
               for name, (folder, label, run, items) in zip(names, found, strict=True)]  # fmt: skip
     return models if reference is None else _with_reference_first(reference, models)
-
-
-def _merge_runs(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs, after merging complete runs that have the same model fingerprint, label and settings."""
-    merged: dict[Any, Run] = {}
-    for place, label, results, items in runs:
-        (about,) = (m for m in results.models if m.label == label)
-        asked = replace(results.run.settings, models=(), model_args=(), data=(), queries=None)  # these change no figure
-        key = about.fingerprint, label, asked, place if results.first_look else ""
-        cases = {str(row.case) for row in results.checks if row.model == label}
-        own = {case: columns for case, columns in items.items() if case in cases}
-        merged[key] = _join_runs(merged[key], place, results, own) if key in merged else (place, label, results, items)
-    return [*merged.values()]
 
 
 def _join_runs(first: Run, place: str, results: RunFile, items: Items) -> Run:

@@ -91,6 +91,17 @@ def render_comparison(comparison: ModelComparison) -> str:
         (f"{family}, {data}" if several else family, list(some))
         for (data, family), some in groupby(comparison.matrix, key=lambda line: (line.data, line.family))
     ]
+    # The cases of each property, in the order in which the page shows them.
+    cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(comparison)}
+    first = {d.case: d for some in comparison.differences.values() for d in some}
+    by_case = {name: {d.case: d for d in some} for name, some in comparison.differences.items()}
+    for case, d in first.items():
+        others = [(name, some[case]) for name, some in by_case.items() if case in some]
+        rows = [(comparison.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
+        label = find_metric(d.figure).label
+        cases[d.property].append(
+            CaseRows(d.check, d.level, d.data, label, d.n, d.clusters, comparison.surface_of(d), rows)
+        )
     return html.render_template(
         "compare.html",
         verdict=comparison_banner(comparison),
@@ -98,7 +109,7 @@ def render_comparison(comparison: ModelComparison) -> str:
         reference=comparison.first.name,
         groups=groups + _health_lines(comparison.models),
         ids=ids,
-        details=_cases_by_property(comparison),
+        details=cases,
         shown={name: [line for line in comparison.matrix if line.property == name] for name in ids},
         figures=_metric_label,
         tallies=list(count_verdicts(comparison.matrix, comparison.models)),
@@ -177,21 +188,6 @@ def _property_names(comparison: ModelComparison) -> Iterator[str]:
     """Yield all properties, starting with those of the matrix."""
     yield from (line.property for line in comparison.matrix)
     yield from (d.property for some in comparison.differences.values() for d in some)
-
-
-def _cases_by_property(comparison: ModelComparison) -> dict[str, list[CaseRows]]:
-    """Return the cases of each property, in the order in which the page shows them."""
-    cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(comparison)}
-    first = {d.case: d for some in comparison.differences.values() for d in some}
-    by_case = {name: {d.case: d for d in some} for name, some in comparison.differences.items()}
-    for case, d in first.items():
-        others = [(name, some[case]) for name, some in by_case.items() if case in some]
-        rows = [(comparison.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
-        label = find_metric(d.figure).label
-        cases[d.property].append(
-            CaseRows(d.check, d.level, d.data, label, d.n, d.clusters, comparison.surface_of(d), rows)
-        )
-    return cases
 
 
 def _metric_label(figure: str) -> str:

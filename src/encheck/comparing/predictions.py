@@ -143,7 +143,18 @@ def align_predictions(
     if not len(chosen):
         raise UsageError(no_pair_message(split, {p.split for p in pairs}))
     if predictions.keys:
-        return _align_by_ids(predictions, pairs, chosen)
+        row_of = {key: row for row, key in enumerate(predictions.keys)}
+        named = {pairs[i].split for i in chosen if pairs[i].key in row_of}
+        chosen = np.array([i for i in chosen if pairs[i].split in named], np.intp)
+        keys = [pairs[i].key for i in chosen]
+        missing, extra = [k for k in keys if k not in row_of], sorted(row_of.keys() - set(keys))
+        if missing or extra or len(set(keys)) < len(keys):
+            example = f"; the first is {(missing or extra)[0]}" if missing or extra else ""
+            raise DataError(
+                f"{predictions.path}: {len(extra)} of {len(row_of)} predictions match no pair of the data, and "
+                f"{len(missing)} of {len(keys)} pairs have none{example}. A run has each candidate of its subtask once"
+            )
+        return chosen, np.array([row_of[key] for key in keys], np.intp)
     column = predictions.predicted if predictions.predicted is not None else predictions.scores
     rows = 0 if column is None else len(column)
     if rows != len(chosen):
@@ -153,23 +164,6 @@ def align_predictions(
             "If the predictions are for one split, give --split NAME"
         )
     return chosen, np.arange(rows)
-
-
-def _align_by_ids(
-    predictions: Predictions, pairs: Sequence[SentencePair], chosen: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    row_of = {key: row for row, key in enumerate(predictions.keys)}
-    named = {pairs[i].split for i in chosen if pairs[i].key in row_of}
-    chosen = np.array([i for i in chosen if pairs[i].split in named], np.intp)
-    keys = [pairs[i].key for i in chosen]
-    missing, extra = [k for k in keys if k not in row_of], sorted(row_of.keys() - set(keys))
-    if missing or extra or len(set(keys)) < len(keys):
-        example = f"; the first is {(missing or extra)[0]}" if missing or extra else ""
-        raise DataError(
-            f"{predictions.path}: {len(extra)} of {len(row_of)} predictions match no pair of the data, and "
-            f"{len(missing)} of {len(keys)} pairs have none{example}. A run has each candidate of its subtask once"
-        )
-    return chosen, np.array([row_of[key] for key in keys], np.intp)
 
 
 @dataclass(frozen=True)

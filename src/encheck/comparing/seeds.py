@@ -58,7 +58,15 @@ def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedC
     """
     values: dict[tuple[str, str, str, str], dict[str, tuple[float, str]]] = {}
     runs = [(folder, read_results(folder)) for folder in folders]
-    _refuse_other_data(runs)
+    known: dict[str, tuple[str, Path]] = {}
+    for folder, results in runs:
+        for data in results.data:
+            fingerprint, earlier = known.setdefault(data.name, (data.fingerprint, folder))
+            if data.fingerprint != fingerprint:
+                raise UsageError(
+                    f"{data.name} is one data set in {earlier} and another in {folder} (fingerprints {fingerprint} "
+                    f"and {data.fingerprint}): give runs on the same file, sample and seed"
+                )
     for folder, results in runs:
         models = {m.label: m.fingerprint for m in results.models if not m.error}
         for row in results.checks:
@@ -143,19 +151,6 @@ def _refuse_another_training(one: _Checkpoint, known: Sequence[_Checkpoint]) -> 
     same = next((other for other in known if one.weights and other.weights == one.weights), None)
     if same:
         raise UsageError(f"{one.place} has the weights of {same.place}: it is that checkpoint again. {WHAT_IT_IS}")
-
-
-def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
-    """Raise UsageError if two runs use one name for different data."""
-    known: dict[str, tuple[str, Path]] = {}
-    for folder, results in runs:
-        for data in results.data:
-            fingerprint, first = known.setdefault(data.name, (data.fingerprint, folder))
-            if data.fingerprint != fingerprint:
-                raise UsageError(
-                    f"{data.name} is one data set in {first} and another in {folder} (fingerprints {fingerprint} "
-                    f"and {data.fingerprint}): give runs on the same file, sample and seed"
-                )
 
 
 def seed_lines(comparison: SeedComparison) -> Iterator[str]:

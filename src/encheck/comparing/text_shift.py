@@ -190,7 +190,9 @@ def _assign_folds(drawn: Sequence[SampledText], seed: int) -> Ints:
 
 
 def _text_figures(corpus: Corpus, max_tokens: int) -> JackknifeFigures:
-    part = corpus.first_texts(max_tokens)
+    # The first texts that together have at most this many tokens, but at least one text.
+    size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in corpus.tokens]), max_tokens, side="right")))
+    part = Corpus(corpus.tokens[:size], corpus.folds[:size])
     kinds = (
         (("tokens per text",), corpus, mean_length),
         (tuple(f"Distinct-{n}" for n in range(1, DISTINCT_ORDERS + 1)), part, distinct_ngrams),
@@ -219,11 +221,6 @@ class Corpus:
 
     tokens: list[Tokens]
     folds: Ints
-
-    def first_texts(self, max_tokens: int) -> Corpus:
-        """Return the first texts that together have at most this many tokens, but at least one text."""
-        size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), max_tokens, side="right")))
-        return Corpus(self.tokens[:size], self.folds[:size])
 
     @cached_property
     def grams(self) -> Mapping[int, Grams]:

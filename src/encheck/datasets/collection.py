@@ -362,7 +362,12 @@ def find_unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
 
     Only documents that share one of their rarest words are compared, see `rarest_words`.
     """
-    documents, judged = collection.documents, _documents_judged_for_all_queries(collection)
+    documents = collection.documents
+    judged: dict[str, set[str]] = {}  # by relevant document: the documents with a judgement for all of its queries
+    for q in collection.queries:
+        seen = {*q.relevance, *q.negatives}
+        for name in q.relevant_documents:
+            judged[name] = judged[name] & seen if name in judged else set(seen)
     counts = Counter(word for text in documents.values() for word in set(words(text)))
     right = {name: set(words(documents[name])) for name in judged}
     at: dict[str, list[str]] = {}
@@ -378,13 +383,3 @@ def find_unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
                 and jaccard_overlap(bag, right[name]) >= NEAR_DUPLICATE_OVERLAP
             ):
                 yield name, other
-
-
-def _documents_judged_for_all_queries(collection: Collection) -> dict[str, set[str]]:
-    """Return, for each relevant document, the documents that have a judgement for all of its queries."""
-    judged: dict[str, set[str]] = {}
-    for q in collection.queries:
-        seen = {*q.relevance, *q.negatives}
-        for name in q.relevant_documents:
-            judged[name] = judged[name] & seen if name in judged else set(seen)
-    return judged

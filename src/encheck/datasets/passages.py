@@ -149,15 +149,10 @@ class _PageReader(HTMLParser):
             self._add("\n")
 
     def handle_data(self, data: str) -> None:
-        if self.in_name and not self.name_is_over:
+        if self.in_name and "svg" not in self.hidden and not self.first:
             self.name.append(data)
         elif not self.hidden:
             self._add(data)
-
-    @property
-    def name_is_over(self) -> bool:
-        """Whether a `title` element is not the page's title: it is inside a picture or after the first heading."""
-        return "svg" in self.hidden or bool(self.first)
 
     def _add(self, text: str) -> None:
         (self.found[-1][1] if self.heading is None else self.heading).append(text)
