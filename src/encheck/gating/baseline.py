@@ -554,7 +554,20 @@ def _read_summary(path: Path) -> dict[str, Any]:
 
 
 def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]:
-    columns = _read_columns(data)
+    import pyarrow
+
+    types = _column_types()
+    table = parquet_table(io.BytesIO(data), columns=COLUMNS, also=(ANSWERS, WEIGHT))
+    for name in table.column_names:
+        if table[name].type != types[name]:
+            raise ValueError(f"{ITEMS}: column {name} has type {table[name].type}, but should have {types[name]}")
+        if table[name].null_count and name in COLUMNS and name != "far":
+            raise ValueError(f"{ITEMS}: column {name} has an empty field")
+    try:
+        table.validate(full=True)
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{ITEMS}: {error}") from error
+    columns: dict[str, list[Any]] = table.to_pydict()
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
@@ -575,28 +588,6 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]
             case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
             answers * any(answers), weights * any(weights),
         )  # fmt: skip
-    return found
-
-
-def _read_columns(data: bytes) -> dict[str, list[Any]]:
-    """Return the columns of the items file.
-
-    Raise ValueError if a column is missing, has the wrong type, or has an empty field.
-    """
-    import pyarrow
-
-    types = _column_types()
-    table = parquet_table(io.BytesIO(data), columns=COLUMNS, also=(ANSWERS, WEIGHT))
-    for name in table.column_names:
-        if table[name].type != types[name]:
-            raise ValueError(f"{ITEMS}: column {name} has type {table[name].type}, but should have {types[name]}")
-        if table[name].null_count and name in COLUMNS and name != "far":
-            raise ValueError(f"{ITEMS}: column {name} has an empty field")
-    try:
-        table.validate(full=True)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{ITEMS}: {error}") from error
-    found: dict[str, list[Any]] = table.to_pydict()
     return found
 
 

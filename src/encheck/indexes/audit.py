@@ -36,7 +36,7 @@ from encheck.indexes.sources import FreshVectors
 from encheck.similarity import ROUNDING, cosine, words
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.hypothesis_tests import clopper_pearson_interval, share_upper_bound, units_needed
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -259,24 +259,19 @@ class _RowsAudit:
             return tuple(KindCount(kind, some[kind]) for kind in KINDS if some[kind])
 
         right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
-        return IndexAudit(
-            EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
-            outcome, reason, count_kinds(counts), count_kinds(Counter(broken.values())), share, at_most,
-            max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
-            self._list_faults(faults, without_text, broken), groups,
-            (*notes, *_shift_notes(faults), *_length_note(faults)),
-        )  # fmt: skip
-
-    def _list_faults(
-        self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, RowKind]
-    ) -> tuple[AuditedRow, ...]:
-        """Return every row that is not this model's, including rows with a broken vector that were not compared."""
+        # Every row that is not this model's, including rows with a broken vector that were not compared.
         compared_rows = {row.number: row for row in (*faults.values(), *without_text)}
         elsewhere = np.array(sorted(broken.keys() - compared_rows.keys()), np.intp)
         named = zip(elsewhere.tolist(), self.index.rows(elsewhere), strict=True) if len(elsewhere) else ()
         listed = {number: AuditedRow(number, row.id, broken[number]) for number, row in named}
         listed |= {number: row for number, row in compared_rows.items() if row.kind != "right"}
-        return tuple(listed[number] for number in sorted(listed))
+        return IndexAudit(
+            EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
+            outcome, reason, count_kinds(counts), count_kinds(Counter(broken.values())), share, at_most,
+            max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
+            tuple(listed[number] for number in sorted(listed)), groups,
+            (*notes, *_shift_notes(faults), *_length_note(faults)),
+        )  # fmt: skip
 
     def _read_stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
         """Return the rows' stored vectors, their lengths, vectors of a different length, and the faults of all rows."""

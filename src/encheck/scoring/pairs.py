@@ -95,22 +95,19 @@ def classify_by_divergence(
     if splits is not None:
         found, which = np.unique(np.asarray(splits, dtype=object).astype(str), return_inverse=True)
         names = found.tolist()
-    cuts = _divergence_cuts(rounded, names, which, scope)
-    high = (rounded > np.array([cuts[name] for name in names] or [0.0])[which]).astype(np.int8)
-    return Difficulty(np.where(labels == 1, high, 3 - high), rounded, cuts, scope, empty)
-
-
-def _divergence_cuts(
-    rounded: NDArray[np.float64], names: list[str], which: NDArray[np.intp], scope: Scope
-) -> dict[str, float]:
     if scope == "split":
-        return {
+        cuts = {
             name: _rounded_median(rounded if len(names) == 1 else rounded[which == i]) for i, name in enumerate(names)
         }
-    if isinstance(scope, str) and scope != "dataset":
-        raise UsageError(f"the median scope is {scope!r}, but should be 'split', 'dataset' or a divergence from 0 to 1")
-    cut = _rounded_median(rounded) if scope == "dataset" and len(rounded) else scope
-    return {name: float(cut) for name in names}
+    else:
+        if isinstance(scope, str) and scope != "dataset":
+            raise UsageError(
+                f"the median scope is {scope!r}, but should be 'split', 'dataset' or a divergence from 0 to 1"
+            )
+        cut = _rounded_median(rounded) if scope == "dataset" and len(rounded) else scope
+        cuts = {name: float(cut) for name in names}
+    high = (rounded > np.array([cuts[name] for name in names] or [0.0])[which]).astype(np.int8)
+    return Difficulty(np.where(labels == 1, high, 3 - high), rounded, cuts, scope, empty)
 
 
 def _rounded_median(values: NDArray[np.float64]) -> float:

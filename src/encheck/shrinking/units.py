@@ -217,7 +217,15 @@ def _find_unit_headed_by(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUn
 def _kind_of_dependent(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
     """Return the kind of a dependent whose head can be used without it, otherwise None."""
     if base in OF_NOUNS:
-        return _kind_of_noun_dependent(lexicon, parse, at, base, span)
+        if base == "compound":
+            return "modifier" if _is_removable_noun(lexicon, parse, at, span) else None
+        if base == "amod":
+            return "modifier" if _is_removable_adjective(parse, at, span) else None
+        if base == "nummod":
+            return "number" if _is_removable_number(parse, at, span) else None
+        if base == "nmod":
+            return "modifier" if _is_removable_noun_phrase(parse, at) else None
+        return "clause" if _is_removable_relative_clause(parse, at, span) else None
     if base == "advmod":
         return "adjunct" if _is_removable_adverb(parse, at, span) else None
     if base == "obl":
@@ -229,18 +237,6 @@ def _kind_of_dependent(lexicon: Lexicon, parse: Parse, at: int, base: str, span:
     if base in ("appos", "discourse", "vocative"):
         return "aside" if _is_set_off(parse, at, span) else None
     return None
-
-
-def _kind_of_noun_dependent(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
-    if base == "compound":
-        return "modifier" if _is_removable_noun(lexicon, parse, at, span) else None
-    if base == "amod":
-        return "modifier" if _is_removable_adjective(parse, at, span) else None
-    if base == "nummod":
-        return "number" if _is_removable_number(parse, at, span) else None
-    if base == "nmod":
-        return "modifier" if _is_removable_noun_phrase(parse, at) else None
-    return "clause" if _is_removable_relative_clause(parse, at, span) else None
 
 
 def _token_span(parse: Parse, at: int) -> tuple[int, int] | None:

@@ -137,7 +137,14 @@ def replace_words(english: English, parse: Parse, words: Words) -> Replacement |
     """
     key = (parse.text, *words.items())
     if key not in english.replacements:
-        change = make_replacement_edits(parse, words)
+        # The edits for `words`, including a changed article before them, also before an opening quote.
+        placed = words
+        for at in words:
+            if at and parse.lowers[at - 1] in BEFORE:
+                tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
+                placed = correct_articles(tokens, changed=words.keys()) | dict(words)
+                break
+        change = tuple([Edit(parse.starts[i], parse.ends[i], placed[i]) for i in sorted(placed)])
         text = apply_edits(parse.text, change)
         # In the new text, the tagger must give the new words the tags of the old ones.
         windows = _find_tag_windows(parse, words, english.pipeline.reach)
@@ -148,17 +155,6 @@ def replace_words(english: English, parse: Parse, words: Words) -> Replacement |
             else None
         )
     return english.replacements[key]
-
-
-def make_replacement_edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
-    """Return the edits for `words`, including a changed article before them, also before an opening quote."""
-    placed = words
-    for at in words:
-        if at and parse.lowers[at - 1] in BEFORE:
-            tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
-            placed = correct_articles(tokens, changed=words.keys()) | dict(words)
-            break
-    return tuple([Edit(parse.starts[i], parse.ends[i], placed[i]) for i in sorted(placed)])
 
 
 def _find_tag_windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:

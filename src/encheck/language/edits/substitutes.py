@@ -118,38 +118,29 @@ class ReplaceableTokens(NamedTuple):
 def cached_replaceable_tokens(parse: Parse) -> ReplaceableTokens:
     """Return the tokens that may be replaced, cached per parse."""
     if parse.replaceable_tokens is None:
-        object.__setattr__(parse, "replaceable_tokens", find_replaceable_tokens(parse))
+        at: list[int] = []
+        keys: list[str] = []
+        staying: list[str] = []
+        known, left = _lemmas_by_tag(), find_unedited_spans(parse.text)
+        quotes = contains_code(parse.text)
+        for i, (tag, lemma) in enumerate(zip(parse.tags, parse.lower_lemmas, strict=True)):
+            if tag in known and lemma in known[tag]:
+                key = intern(f"{tag} {lemma}")
+                if (
+                    _is_ordinary_word(parse, i)
+                    and not (quotes and lemma in TERMS)
+                    and not any(parse.starts[i] < end and start < parse.ends[i] for start, end in left)
+                ):
+                    at.append(i)
+                    keys.append(key)
+                else:
+                    staying.append(key)
+        capital = [i for i in at if parse.words[i] is not parse.lowers[i]]
+        object.__setattr__(
+            parse, "replaceable_tokens", ReplaceableTokens(tuple(at), tuple(keys), tuple(capital), tuple(staying))
+        )
     result: ReplaceableTokens = parse.replaceable_tokens
     return result
-
-
-def find_replaceable_tokens(parse: Parse) -> ReplaceableTokens:
-    """Return the tokens that may be replaced.
-
-    Not replaced are words on which tagger and parser disagree, or whose ending does not fit their tag; words in names,
-    fixed expressions and phrasal verbs; words joined to a neighbour, in capitals or mixed case; adjectives in the place
-    of a noun, and nouns in the place of a verb; words in addresses and code, and technical terms if the text mentions
-    code.
-    """
-    at: list[int] = []
-    keys: list[str] = []
-    staying: list[str] = []
-    known, left = _lemmas_by_tag(), find_unedited_spans(parse.text)
-    quotes = contains_code(parse.text)
-    for i, (tag, lemma) in enumerate(zip(parse.tags, parse.lower_lemmas, strict=True)):
-        if tag in known and lemma in known[tag]:
-            key = intern(f"{tag} {lemma}")
-            if (
-                _is_ordinary_word(parse, i)
-                and not (quotes and lemma in TERMS)
-                and not any(parse.starts[i] < end and start < parse.ends[i] for start, end in left)
-            ):
-                at.append(i)
-                keys.append(key)
-            else:
-                staying.append(key)
-    capital = [i for i in at if parse.words[i] is not parse.lowers[i]]
-    return ReplaceableTokens(tuple(at), tuple(keys), tuple(capital), tuple(staying))
 
 
 @cache

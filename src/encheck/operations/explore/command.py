@@ -86,12 +86,18 @@ def explore(
         encheck explore --model sbert --properties number --data texts:tickets.csv --texts 4000 --out worst.jsonl
     """
     from encheck.errors import UsageError
+    from encheck.operations.explore.search import SearchBudget
     from encheck.options import Settings
     from encheck.options.settings import parse_sample, parse_seed
 
     with report_errors():
         names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))
-        budget = _search_budget(minutes, texts, properties=len(names))
+        if minutes is not None and not 0 < minutes < float("inf"):
+            raise UsageError(f"--minutes is {minutes:g}, but should be more than 0")
+        if texts is not None and texts < LEAST_TEXTS * max(len(names), 1):
+            raise UsageError(f"--texts is {texts}, but should be {LEAST_TEXTS} or more for each property")
+        minutes = MINUTES if minutes is None and texts is None else minutes
+        budget = SearchBudget(texts, None if minutes is None else 60 * minutes)
         if out and out.suffix != ".jsonl":
             raise UsageError(f"--out={out} should end in .jsonl")
         if out and (out.is_dir() or not out.absolute().parent.is_dir()):
@@ -106,18 +112,6 @@ def explore(
     raise typer.Exit(STOPPED if is_stopped else 0)
 
 
-def _search_budget(minutes: float | None, texts: int | None, *, properties: int) -> SearchBudget:
-    from encheck.errors import UsageError
-    from encheck.operations.explore.search import SearchBudget
-
-    if minutes is not None and not 0 < minutes < float("inf"):
-        raise UsageError(f"--minutes is {minutes:g}, but should be more than 0")
-    if texts is not None and texts < LEAST_TEXTS * max(properties, 1):
-        raise UsageError(f"--texts is {texts}, but should be {LEAST_TEXTS} or more for each property")
-    minutes = MINUTES if minutes is None and texts is None else minutes
-    return SearchBudget(texts, None if minutes is None else 60 * minutes)
-
-
 def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:
     """Search, print and write the results, and return whether the search was interrupted."""
     from encheck.errors import EncoderError
@@ -128,7 +122,7 @@ def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchB
     from encheck.running.resources import open_store, resolve_english
     from encheck.running.service import EncoderService
     from encheck.system.files import write_text
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     refuse_unknown_properties(names)
     own = _load_own_data(settings)

@@ -220,7 +220,14 @@ def explore(
                 for cell in [Construction(search.items[0].property)]]  # fmt: skip
         nominated = [(cell, search.estimate(cell)) for search in searches for cell in search.nominate_constructions()]
         rows += sorted(nominated, key=lambda one: (-one[1].low, one[0]))  # the highest lower bound first
-        _confirm_rows(rows, parts, meter, seed, found, tell)
+        found.held = tuple(item for one in parts.values() for item in one.confirmation)
+        plan, without_room = plan_confirmation(rows, found.held, meter, seed=seed)
+        found.planned = len(plan)
+        found.unconfirmed += [(cell, "no budget was left") for cell in without_room]
+        for row in plan:
+            tell(f"to confirm: {row.cell.says}: {len(row.items)} clusters")
+        for row in plan:
+            found.rows.append(confirm_row(row, meter.margins(row.items), of=len(plan)))
     except KeyboardInterrupt:
         found.stopped = "the confirmation" if rows else "the search"
     except EncoderError as failure:
@@ -269,24 +276,6 @@ def _search_properties(
         searches.append(search)
         tell(f"{one.property}: searched {search.tried} of {len(search.cells.open)} constructions")
     return searches
-
-
-def _confirm_rows(
-    rows: Sequence[tuple[Construction, SearchEstimate]],
-    parts: dict[str, SplitItems],
-    meter: MarginMeter,
-    seed: int,
-    exploration: Exploration,
-    tell: Tell,
-) -> None:
-    exploration.held = tuple(item for one in parts.values() for item in one.confirmation)
-    plan, without_room = plan_confirmation(rows, exploration.held, meter, seed=seed)
-    exploration.planned = len(plan)
-    exploration.unconfirmed += [(cell, "no budget was left") for cell in without_room]
-    for row in plan:
-        tell(f"to confirm: {row.cell.says}: {len(row.items)} clusters")
-    for row in plan:
-        exploration.rows.append(confirm_row(row, meter.margins(row.items), of=len(plan)))
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:

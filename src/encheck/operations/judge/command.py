@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from encheck.cli.shared import app, print_lines, print_message, report_errors
 from encheck.errors import UsageError
-
-if TYPE_CHECKING:
-    from encheck.gating.types import Gate
 
 
 @app.command("judge")
@@ -48,6 +45,7 @@ def judge_(
         open_judging,
         write_judging_page,
     )
+    from encheck.reporting.gate import record, words
 
     with report_errors():
         if page and answers:
@@ -63,7 +61,12 @@ def judge_(
             judged = ask_people(judging, ask=_ask, show=print_message)
         agreement = judging.agreement_text(read_judgements(judging.qrels))
     gate = gate_with_judgements(judging, judged)
-    _tell(gate, agreement)
+    (against,) = gate.against
+    (search,) = against.searches
+    print_lines(["", *against.reasons])
+    print_lines(record.loss_lines(search))
+    print_lines(filter(None, [agreement]))
+    print_lines(words.gate_headlines(gate))
     raise typer.Exit(gate.exit_code)
 
 
@@ -73,14 +76,3 @@ def _ask(keys: str) -> str:
         return str(typer.prompt(keys, default="", show_default=False))
     except typer.Abort:
         return "q"
-
-
-def _tell(gate: Gate, agreement: str) -> None:
-    from encheck.reporting.gate import record, words
-
-    (against,) = gate.against
-    (search,) = against.searches
-    print_lines(["", *against.reasons])
-    print_lines(record.loss_lines(search))
-    print_lines(filter(None, [agreement]))
-    print_lines(words.gate_headlines(gate))

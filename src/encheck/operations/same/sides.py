@@ -127,12 +127,16 @@ def encode_side(subject: ModelUnderTest, texts: Sequence[FixedText], *, role: Ro
         if isinstance(model, FittedModel):
             model.fit([one.text for one in texts])
         kind = model_kind(model)
-        known = [
-            one
-            for one in texts
-            if not isinstance(model, PartialEncoder) or not model.texts_without_vector([one.text], role=role)
-        ]
-        known = _drop_refused_texts(model, known, role or "")
+        known = []
+        for one in texts:
+            if isinstance(model, PartialEncoder) and model.texts_without_vector([one.text], role=role):
+                continue
+            if one.kind == EMPTY:  # some servers refuse empty texts
+                try:
+                    encode_changed(model, [one.text], role or "")
+                except EncoderError:
+                    continue
+            known.append(one)
         every = [one.text for one in known]
         padded, unstable, alone = _test_batching(model, every, role or "", kind)
         settings = EncodingSettings.of(model)
@@ -154,19 +158,6 @@ def encode_side(subject: ModelUnderTest, texts: Sequence[FixedText], *, role: Ro
     said = dtype if isinstance(dtype, str) else None
     name = full_name(subject.config, subject.label)
     return ModelAnswers(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model, name)
-
-
-def _drop_refused_texts(model: Model, texts: Sequence[FixedText], role: str) -> list[FixedText]:
-    """Return the texts without the empty texts that the model refuses, as some servers do."""
-    found = []
-    for one in texts:
-        if one.kind == EMPTY:
-            try:
-                encode_changed(model, [one.text], role)
-            except EncoderError:
-                continue
-        found.append(one)
-    return found
 
 
 def _distinct_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from encheck.datasets.clusters import assign_clusters, hash_word_bag, sample_clusters
 from encheck.datasets.load import guess_data_set, is_plain_path, known_data_sets, load
 from encheck.datasets.pairs import PAIR_FORMATS, read_production_pairs
-from encheck.datasets.reader import BadRows, PairRow
+from encheck.datasets.reader import BadRows
 from encheck.errors import DataError, UsageError
 from encheck.scoring.splits import TEST
 from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widen_share_interval
@@ -153,20 +153,16 @@ def _load_own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     labels = [UNKNOWN if row.label is None else row.label for row in rows]
     columns = Counter(name for _, values in made for name in values)
     slices = {name: tuple(values.get(name, "") for _, values in made) for name in sorted(columns)}
-    return Pairs(
-        path.stem, tuple(row.first for row in rows), tuple(row.second for row in rows), np.array(labels, np.int8),
-        _cluster_rows(rows), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
-    )  # fmt: skip
-
-
-def _cluster_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
-    """Return the cluster of each row. Clusters by shared texts keep labelled and unlabelled rows apart."""
+    # The cluster of each row. Clusters by shared texts keep labelled and unlabelled rows apart.
     found = [""] * len(rows)
     for is_labelled in (True, False):
         places = [i for i, row in enumerate(rows) if (row.label is not None) is is_labelled]
         for i, cluster in zip(places, assign_clusters([rows[i] for i in places]), strict=True):
             found[i] = cluster if is_labelled or rows[i].cluster else f"{cluster} {UNLABELLED_CLUSTER}"
-    return tuple(found)
+    return Pairs(
+        path.stem, tuple(row.first for row in rows), tuple(row.second for row in rows), np.array(labels, np.int8),
+        tuple(found), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
+    )  # fmt: skip
 
 
 def _load_data_set_pairs(spec: str, sample: int | None, seed: int) -> Pairs:

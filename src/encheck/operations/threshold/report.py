@@ -349,29 +349,6 @@ def threshold_banner(report: ThresholdReport) -> VerdictBanner:
     )
 
 
-def render_page(report: ThresholdReport) -> str:
-    """Return the HTML page. Its template escapes every text."""
-    drawn = {
-        "sweep": ("Share accepted at every threshold, with 95% bands over clusters. Dotted: thresholds of the answers.",
-                  sweep_chart(report)),
-        "trade": ("Gain for each share of false accepts, compared with chance and with simple surface scorers.",
-                  trade_chart(report)),
-    }  # fmt: skip
-    return render_template(
-        PAGE,
-        found=report,
-        banner_of=threshold_banner(report),
-        lines=[line for line in answer_lines(report) if not line.startswith(THROUGH)],
-        notes=list(note_lines(report)),
-        data=data_line(report.data),
-        pictures={name: (caption, chart) for name, (caption, chart) in drawn.items() if chart},
-        head=HEAD,
-        cells=rate_cells,
-        rate=rate_text,
-        at=threshold_text,
-    )
-
-
 def refuse_report_folder(folder: Path) -> None:
     """Raise UsageError if a folder cannot be written to, or has files of these names that encheck did not write."""
     refuse_unwritable_folder(str(folder))
@@ -392,5 +369,26 @@ def refuse_report_folder(folder: Path) -> None:
 def write_threshold_page(report: ThresholdReport, folder: Path) -> Path:
     """Write the page and the JSON into a folder, and return the path of the page. Raise UsageError if that fails."""
     write_named(folder / RAW, as_json(report))
-    write_named(folder / PAGE, render_page(report))
+    drawn = {
+        "sweep": ("Share accepted at every threshold, with 95% bands over clusters. Dotted: thresholds of the answers.",
+                  sweep_chart(report)),
+        "trade": ("Gain for each share of false accepts, compared with chance and with simple surface scorers.",
+                  trade_chart(report)),
+    }  # fmt: skip
+    write_named(
+        folder / PAGE,
+        render_template(
+            PAGE,
+            found=report,
+            banner_of=threshold_banner(report),
+            lines=[line for line in answer_lines(report) if not line.startswith(THROUGH)],
+            notes=list(note_lines(report)),
+            data=data_line(report.data),
+            pictures={name: (caption, chart) for name, (caption, chart) in drawn.items() if chart},
+            head=HEAD,
+            cells=rate_cells,
+            rate=rate_text,
+            at=threshold_text,
+        ),
+    )
     return folder / PAGE
