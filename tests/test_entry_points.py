@@ -20,7 +20,7 @@ from encheck.engine.checks import checks_of_packages
 from encheck.engine.results import read_run
 from encheck.errors import ConfigError, DataError, ModelError, UsageError
 from encheck.options import Project, Settings
-from encheck.system import entry_points
+from encheck.system import imports
 
 MODULES = {
     "model": """
@@ -100,11 +100,11 @@ def install(site, points, modules=MODULES, *, package="acme-encheck", version="1
     lines = [
         f"[encheck.{group}]\n" + "".join(f"{k} = {v}\n" for k, v in these.items()) for group, these in points.items()
     ]
-    (info / "entry_points.txt").write_text("\n".join(lines))
+    (info / "imports.txt").write_text("\n".join(lines))
 
 
 def forget():
-    entry_points._installed.cache_clear()
+    imports._installed.cache_clear()
     known_data_sets.cache_clear()
     checks_of_packages.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "acme"]:
@@ -335,4 +335,4 @@ def test_an_adapter_of_a_package_says_what_it_takes_as_one_of_enchecks_does(site
 def test_what_lies_in_the_working_folder_is_not_installed(site, monkeypatch):
     install(Path.cwd(), POINTS)
     monkeypatch.syspath_prepend(str(Path.cwd()))
-    assert entry_points.entry_points_of(entry_points.DATA) == {}
+    assert imports.entry_points_of(imports.DATA) == {}

@@ -22,7 +22,7 @@ def main() -> None:
 
     from encheck.reporting.rebuild import rebuild_page
     from encheck.reporting.results import write_items, write_results
-    from encheck.scoring.run_items import RunItems
+    from encheck.scoring.frame import RunItems
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--items", type=int, default=50_000)

@@ -27,7 +27,7 @@ from encheck.operations.threshold.report import are_few_independent
 from encheck.options import Settings
 from encheck.running.service import EncoderService
 from encheck.statistics.false_accepts import Negatives, judge_budget, lowest_threshold, threshold_without_confidence
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 SAMPLES, CLUSTERS = 1_000, 500
 BUDGETS = (0.01, 0.05)

@@ -72,7 +72,7 @@ def of_run(folder: Path) -> None:
     from test_reporting import items, results, row
 
     from encheck.engine.folder import write_report
-    from encheck.scoring.run_items import RunItems
+    from encheck.scoring.frame import RunItems
 
     write_report(folder / "run", results(row()), RunItems.from_columns(items()))
 

@@ -57,7 +57,7 @@ def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
     from encheck.running.model_under_test import ModelUnderTest
     from encheck.running.scoring_session import ScoringSession
     from encheck.store import Store
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     store = Store(folder / "store.sqlite")
     try:

@@ -250,7 +250,7 @@ def asked(adapter: str, address: str, folder: Path) -> Any:
     from encheck.running.model_under_test import ModelUnderTest
     from encheck.running.scoring_session import ScoringSession
     from encheck.store import Store
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     os.environ["OPENAI_API_KEY"] = KEY
     options = {"batch": 8, "timeout": SECONDS, "retries": 1, "concurrency": 2} | (

@@ -122,9 +122,9 @@ def compare_costs(
     from encheck.comparing.models import read_models
     from encheck.encoders.protocol import PartialEncoder
     from encheck.engine.run import run
+    from encheck.running.model_under_test import measure_speed
     from encheck.running.resources import open_store, resolve_data, resolve_models
     from encheck.running.service import EncoderService
-    from encheck.running.speed import measure_speed
 
     specs = [as_option(one) for one in models]
     if not 2 <= len(specs) <= MOST or len({*specs}) < len(specs):

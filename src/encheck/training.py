@@ -62,7 +62,7 @@ from encheck.scoring.splits import join_split_names
 from encheck.store import Store
 from encheck.system.files import Scratch
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 MODEL = "model"
 BALANCED = "balanced"

@@ -18,7 +18,7 @@ from encheck.comparing.page import render_comparison
 from encheck.comparing.terminal import comparison_lines
 from encheck.errors import UsageError
 from encheck.reporting.results import read_results, write_items, write_results
-from encheck.scoring.run_items import RunItems
+from encheck.scoring.frame import RunItems
 from encheck.statistics.sharing import Sharing
 
 CLAIM = "antonym_is_farther_than_paraphrase"

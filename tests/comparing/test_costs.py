@@ -24,7 +24,7 @@ from encheck.comparing.costs import (
 )
 from encheck.engine.results import Results
 from encheck.errors import ConfigError, EncoderError, UsageError
-from encheck.running.speed import Speed
+from encheck.running.model_under_test import Speed
 from encheck.system.typed_files import schema_of
 
 

@@ -17,7 +17,7 @@ from encheck.cli import app
 from encheck.comparing.seeds import compare_seeds
 from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.reporting.results import read_items, read_results, write_items, write_results
-from encheck.scoring.run_items import RunItems
+from encheck.scoring.frame import RunItems
 
 VALUES = (0.61, 0.64, 0.58)
 

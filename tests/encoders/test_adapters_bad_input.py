@@ -29,7 +29,7 @@ from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
 DEFECTS = ("missing", "wrong kind", "cut off", "vocabulary", "no numbers")

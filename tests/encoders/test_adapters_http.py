@@ -29,7 +29,7 @@ from encheck.items.variants import VariantMaker
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = [f"the dog {i} sings" for i in range(50)]

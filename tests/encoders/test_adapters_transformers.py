@@ -26,7 +26,7 @@ from encheck.items.variants import VariantMaker
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store, text_key
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = ["the dog sings", "a cat sleeps on the red dog", "dog", "", "what is under a cat? a blue dog."]

@@ -17,7 +17,7 @@ from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
 from encheck.similarity import jaccard
 from encheck.store import Store
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 CPU = Device("cpu")
 PAIRS = [("the dog sings", "a cat sleeps on"), ("red", "blue under the cat"), ("the dog sings", "the dog sings on")]

@@ -20,7 +20,7 @@ from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
 from encheck.running.service import BatchSaver, EncoderService
 from encheck.store import Store, text_key
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = [f"the dog {i} sings" for i in range(100)]

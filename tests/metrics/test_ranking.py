@@ -50,7 +50,7 @@ from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.types import CheckResult, Edit, FloorAndAim
 
 PAIRS = [

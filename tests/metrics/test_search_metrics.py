@@ -15,8 +15,8 @@ from encheck.metrics.search import (
     reciprocal_rank_by_query,
 )
 from encheck.scoring.documents import Answers, Documents, Ranks
-from encheck.scoring.ranked import RankedScores
 from encheck.scoring.scores import Scale
+from encheck.scoring.searches import RankedScores
 from encheck.scoring.vector_search import search_exactly
 from encheck.statistics.bootstrap import Resampler
 

@@ -36,7 +36,7 @@ from encheck.scoring.splits import assign_folds
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 CLAIM = "prediction_stays_when_the_sentences_are_exchanged"
 SCORE = st.integers(0, 100).map(lambda x: x / 100)

@@ -14,15 +14,14 @@ from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
-from encheck.engine.case_outcome import CaseOutcome, ProcessDescription
 from encheck.engine.conclusion import add_contamination
-from encheck.engine.recorder import Conclusion, Recorder
+from encheck.engine.recorder import CaseOutcome, Conclusion, ProcessDescription, Recorder
 from encheck.gating.baseline import read_baseline, save_baseline
 from encheck.gating.comparison import run_scores
 from encheck.gating.contamination import MORE_ON_PUBLIC
 from encheck.options import Settings
 from encheck.run_file import Selection
-from encheck.scoring.run_items import item_table
+from encheck.scoring.frame import item_table
 from encheck.system.typed_files import as_values
 
 DATA = ("probes", "probes:fresh=1")

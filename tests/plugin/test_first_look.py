@@ -36,7 +36,7 @@ from encheck.scoring.frame import CaseScores
 from encheck.scoring.pairs import SentencePair
 from encheck.store import Store
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.system.typed_files import as_values
 from encheck.types import Group, Variant
 
@@ -303,7 +303,7 @@ def run(pytester, some_probes, tmp_path, monkeypatch):
     def run(*args, name="run"):
         told = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("encheck.running.notes.write_to_stderr", told.append)
+            patch.setattr("encheck.system.terminal.write_to_stderr", told.append)
             found = pytester.runpytest(
                 "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
                 f"--encheck-report-dir={tmp_path / name}", *args,

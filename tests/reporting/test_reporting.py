@@ -29,8 +29,8 @@ from encheck.reporting.failures import failure_message
 from encheck.reporting.html import page as html
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
 from encheck.reporting.text import escape_markdown
+from encheck.scoring.frame import RunItems
 from encheck.scoring.pairs import SentencePair
-from encheck.scoring.run_items import RunItems
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial_path

@@ -17,8 +17,7 @@ from encheck.reporting import where as module
 from encheck.reporting.results import write_items, write_results
 from encheck.reporting.where import find_failing_kinds, kind_blocks, kind_lines
 from encheck.scoring.both_orders import BOTH_ORDERS
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.run_items import RunItems
+from encheck.scoring.frame import ItemFrame, RunItems, TextColumns, edits_json
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
 

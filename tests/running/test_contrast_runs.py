@@ -22,7 +22,7 @@ from encheck.scoring.crossed import Contrast
 from encheck.scoring.scores import Scale
 from encheck.store import Store
 from encheck.surface import POSITION, SHARED
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 TEA = Contrast(ItemId.of("own", "a" * 16, "contrast", 1, "data", 0), ("hot tea", "cold tea"),
                ("tea that is hot", "tea that is cold"), "tea")  # fmt: skip

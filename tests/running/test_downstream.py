@@ -19,7 +19,7 @@ from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.scores import read_item_frame
 from encheck.statistics import regression
 from encheck.store import Store
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 THINGS = "otter lantern violin glacier baker comet saddle orchard magnet ferry tunnel parrot".split()
 CASE = CaseId("linear_classifier_on_vectors_tells_classes", "m", "own", "TREC")

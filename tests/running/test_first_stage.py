@@ -18,7 +18,7 @@ from encheck.running.scorer import index_recall_note
 from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.vector_search import IndexRecall, IndexSize
 from encheck.store import Store
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.types import Estimate
 
 pytest.importorskip("faiss")

@@ -17,7 +17,7 @@ from encheck.running.parents import find_parent
 from encheck.running.scoring_session import ScoringSession
 from encheck.store import Store
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 KNOWN = {"random": ModelConfig("random", adapter="encheck.encoders.fake:Random", name="owner/random")}
 

@@ -26,7 +26,7 @@ from encheck.scoring.triplets import Triplet
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 THINGS = "otter lantern violin glacier baker comet saddle orchard magnet ferry tunnel parrot".split()
 DOINGS = "drifts glows hums melts waits burns creaks blooms pulls sails echoes chatters".split()

@@ -23,7 +23,7 @@ from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.documents import Answers
 from encheck.scoring.scores import Scale
 from encheck.store import Store
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.types import Declaration
 
 DOCUMENTS = {"a": "tea boils", "b": "rain falls", "c": "snow melts", "d": "tea cools"}

@@ -27,7 +27,7 @@ from encheck.scale.shards import LocalEngine
 from encheck.statistics import bootstrap
 from encheck.store import Store
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.types import Estimate
 
 CHECKS = [

@@ -15,13 +15,11 @@ from encheck.scoring.chains import Chain
 from encheck.scoring.classified import Classified
 from encheck.scoring.crossed import Contrast, Crossed, CrossedSide
 from encheck.scoring.documents import Documents
-from encheck.scoring.frame import edits_json
+from encheck.scoring.frame import COLUMNS, OPTIONAL, RunItems, edits_json
 from encheck.scoring.item import parse_edits
 from encheck.scoring.pairs import Repeated, SentencePair
-from encheck.scoring.ranked import LoggedQuery, RankedQuery
-from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems
 from encheck.scoring.scores import KINDS, Scale, read_item_frame
-from encheck.scoring.searches import Query
+from encheck.scoring.searches import LoggedQuery, Query, RankedQuery
 from encheck.scoring.text_scorers import LexicalIndex, SurfaceScorer
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler

@@ -7,8 +7,8 @@ from encheck.errors import UsageError
 from encheck.ids import ItemId
 from encheck.metrics.search import index_recall_figures
 from encheck.scoring.documents import Documents
-from encheck.scoring.ranked import LoggedQuery, RankedScores
 from encheck.scoring.scores import Scale
+from encheck.scoring.searches import LoggedQuery, RankedScores
 from encheck.scoring.vector_search import (
     SUPPORTED_SIMILARITIES,
     IndexRecall,

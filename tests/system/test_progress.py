@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 
 class Terminal(io.StringIO):

@@ -82,7 +82,7 @@ def show(
     )
     from encheck.datasets.passages import PassageOptions
     from encheck.reporting.data import describe_columns, describe_dataset, row_counts
-    from encheck.system.entry_points import package_of
+    from encheck.system.imports import package_of
 
     with report_errors():
         if spec is None and (against or json_file):

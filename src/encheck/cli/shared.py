@@ -16,7 +16,7 @@ import typer.core
 
 from encheck.errors import STOPPED, EncheckError, UsageError, unknown_name_message
 from encheck.options import GROUPS, OPTIONS, Option, Project
-from encheck.system import entry_points
+from encheck.system import imports
 from encheck.system.terminal import LINES, make_visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -118,7 +118,7 @@ class CommandGroup(typer.core.TyperGroup):
     """
 
     def _packaged(self) -> dict[str, EntryPoint]:
-        return entry_points.entry_points_of(entry_points.COMMANDS, ours=self.commands)
+        return imports.entry_points_of(imports.COMMANDS, ours=self.commands)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the names of the commands in the order of the panels."""
@@ -135,7 +135,7 @@ class CommandGroup(typer.core.TyperGroup):
         command = super().get_command(ctx, cmd_name)
         if command is None and (point := self._packaged().get(cmd_name)):
             summary = (point.dist.metadata["Summary"] if point.dist else "") or ""
-            said = f"From the package {entry_points.package_of(point)}{f': {summary}' if summary else ''}"
+            said = f"From the package {imports.package_of(point)}{f': {summary}' if summary else ''}"
             said = f"{said.rstrip('.')}."
             return typer.core.TyperCommand(cmd_name, help=said, rich_help_panel="More")
         _unwrap_help(command)
@@ -183,10 +183,10 @@ class CommandGroup(typer.core.TyperGroup):
 
 def _load_command(point: EntryPoint) -> Any:
     """Return the command that a package adds: its typer application, or a command made from its function."""
-    found = entry_points.load_entry_point(point)
+    found = imports.load_entry_point(point)
     if not isinstance(found, typer.Typer):
         if not callable(found):
-            package = entry_points.package_of(point)
+            package = imports.package_of(point)
             raise UsageError(f"the package {package}: {point.value} should be a typer.Typer() or a function")
         function, found = found, typer.Typer(add_completion=False)
         found.command()(function)

@@ -154,7 +154,7 @@ def _side_pair(row: ItemRow, side: str) -> tuple[str, str]:
 def item_scorer(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
     """Return a function that scores a pair of these rows' texts with the settings' only model."""
     from encheck.running.service import EncoderService
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     service = EncoderService.open(settings, progress=Progress())
     before = service.model.fingerprint()
@@ -180,7 +180,7 @@ def item_shrinker(settings: Settings, run: RunSettings) -> Shrink:
     from encheck.engine import shrinking
     from encheck.running.resources import resolve_english
     from encheck.running.service import EncoderService
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     settings = replace(
         settings, seed=run.seed, generator_mode=run.generator_mode, lexicon=run.lexicon, spacy_model=run.spacy_model,

@@ -27,7 +27,7 @@ from encheck.reporting.html.page import render_template
 from encheck.reporting.profile import chance_of
 from encheck.reporting.text import percent, percent_interval, plain_name, table
 from encheck.reporting.view import is_rate
-from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_per_million_vectors
+from encheck.running.model_under_test import BYTES_A_NUMBER, Speed, bytes_per_million_vectors
 from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval
 from encheck.system.typed_files import Count

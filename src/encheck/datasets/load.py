@@ -24,7 +24,7 @@ from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import TABLE_READERS, BadRows, SplitReaders, file_ending, find_parquet_files, read_table
 from encheck.datasets.retrieval import NEGATIVE, are_query_columns, read_json_parts
 from encheck.errors import DataError, EncheckError, UsageError, unknown_name_message
-from encheck.system import entry_points
+from encheck.system import imports
 from encheck.system.files import exists, expand_home
 from encheck.system.memory import without_collection
 from encheck.types import Group
@@ -96,13 +96,13 @@ class DataSets(Mapping[str, DataSource]):
             for name, source in (own | getattr(module, "DATA_SETS", {})).items():
                 _refuse_incomplete_module(name, source, str(module.__file__))
                 self.ours[name] = source
-        self.packaged = entry_points.entry_points_of(entry_points.DATA, ours=self.ours)
+        self.packaged = imports.entry_points_of(imports.DATA, ours=self.ours)
         self._imported = dict(self.ours)
 
     def __getitem__(self, name: str) -> DataSource:
         if name not in self._imported:
-            module = entry_points.load_entry_point(self.packaged[name])
-            _refuse_incomplete_module(name, module, f"the package {entry_points.package_of(self.packaged[name])}")
+            module = imports.load_entry_point(self.packaged[name])
+            _refuse_incomplete_module(name, module, f"the package {imports.package_of(self.packaged[name])}")
             self._imported[name] = module
         return self._imported[name]
 
@@ -188,7 +188,7 @@ def load(
         if (package := known_data_sets().packaged.get(name)) is None:
             raise
         raise UsageError(
-            f"the package {entry_points.package_of(package)} cannot read these data: {package.value}: "
+            f"the package {imports.package_of(package)} cannot read these data: {package.value}: "
             f"{type(error).__name__}: {error}. Remedy: correct the data, or report the fault to the package's author"
         ) from error
 

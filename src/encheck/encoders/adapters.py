@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from encheck.system import entry_points
+from encheck.system import imports
 
 Source = Literal["hub", "path", "optional", "url"]
 DTYPES = ("float32", "bfloat16", "float16")
@@ -154,6 +154,6 @@ def find_adapter(name: str) -> Adapter | None:
     """
     if name in ADAPTERS:
         return ADAPTERS[name]
-    point = entry_points.entry_points_of(entry_points.ADAPTERS).get(name)
-    offered = entry_points.load_entry_point(point) if point else None
+    point = imports.entry_points_of(imports.ADAPTERS).get(name)
+    offered = imports.load_entry_point(point) if point else None
     return offered if isinstance(offered, Adapter) else None

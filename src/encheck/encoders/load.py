@@ -27,7 +27,7 @@ from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import ModelError, unknown_name_message
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
-from encheck.system import entry_points
+from encheck.system import imports
 from encheck.system import imports as own
 from encheck.system.documents import read_text
 from encheck.system.files import exists, expand_home, is_file, is_folder
@@ -151,7 +151,7 @@ def find_or_make_model_config(
                 raise
             return ModelConfig(label=label, name=model)  # refused when it is loaded
         return ModelConfig(label=label, name=model, adapter=adapter, description=_describe_adapter_choice(adapter, why))
-    if own.NAME.fullmatch(model):
+    if own.OBJECT_PATH.fullmatch(model):
         return ModelConfig(label=model.rpartition(":")[2], adapter=model)
     if hub := HUB_ID.fullmatch(model):
         return ModelConfig(label=model.replace("/", "--"), name=hub[1], revision=hub[2])
@@ -194,13 +194,11 @@ def load_model(config: ModelConfig, *, device: Device, file_hash: FileHash = fil
             f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
         )
     known = find_adapter(config.adapter)
-    point = (
-        None if config.adapter in ADAPTERS else entry_points.entry_points_of(entry_points.ADAPTERS).get(config.adapter)
-    )
+    point = None if config.adapter in ADAPTERS else imports.entry_points_of(imports.ADAPTERS).get(config.adapter)
     if known is None:
         return _load_user_model(config, point)
     module, _, name = known.path.partition(":")
-    with entry_points.import_errors(point) if point else nullcontext():
+    with imports.import_errors(point) if point else nullcontext():
         factory: Callable[..., Model] = getattr(importlib.import_module(module), name)
     if known.source == "url":
         return factory(config)
@@ -214,7 +212,7 @@ def _load_user_model(config: ModelConfig, point: EntryPoint | None) -> Model:
     """Return a model from the user's own class or function, or from one that a package declares."""
     factory: Callable[..., Any]
     if point:
-        factory = entry_points.load_entry_point(point)
+        factory = imports.load_entry_point(point)
     else:
         try:
             factory = own.import_object(config.adapter)

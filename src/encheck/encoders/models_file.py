@@ -15,7 +15,7 @@ from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPER_ADAPTERS, POOLINGS
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ConfigError, UsageError, unknown_name_message
 from encheck.similarity import SIMILARITIES
-from encheck.system import entry_points
+from encheck.system import imports
 from encheck.system.documents import read_config_text
 from encheck.system.typed_files import Place, invalid_values
 
@@ -95,7 +95,7 @@ def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
         return  # a package that cannot be imported: loading the model reports it, and other models load
     is_papers = adapter is None and config.adapter in PAPER_ADAPTERS  # loading it reports what to install
     if adapter is None and not is_papers and ":" not in config.adapter:
-        packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours=ADAPTERS)
+        packaged = imports.entry_points_of(imports.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
             every = sorted({*ADAPTERS, *packaged, *PAPER_ADAPTERS, "package.module:Class"})
             said = unknown_name_message("adapter", config.adapter, every)
@@ -287,9 +287,9 @@ def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
     Raise UsageError if a package's adapter has the same name as a model or adapter of encheck.
     """
     entries = dict(_packaged_entries())
-    packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPER_ADAPTERS)
+    packaged = imports.entry_points_of(imports.ADAPTERS, ours={*entries, *ADAPTERS} - PAPER_ADAPTERS)
     entries |= {
-        name: ModelConfig(name, adapter=name, description=f"from the package {entry_points.package_of(point)}")
+        name: ModelConfig(name, adapter=name, description=f"from the package {imports.package_of(point)}")
         for name, point in packaged.items()
         if name not in PAPER_ADAPTERS
     }

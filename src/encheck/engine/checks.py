@@ -25,7 +25,7 @@ from encheck.ids import CaseId
 from encheck.items import OwnProperty
 from encheck.options import Settings
 from encheck.running.labels import data_labels, model_labels
-from encheck.system import entry_points
+from encheck.system import imports
 from encheck.system.files import expand_home
 
 CheckFunction = Callable[..., object]
@@ -43,14 +43,14 @@ def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Cla
 
     Raise UsageError for a package that cannot be imported, has no check, or has a check whose name exists already.
     """
-    points = entry_points.entry_points_of(entry_points.CHECKS)
+    points = imports.entry_points_of(imports.CHECKS)
     owners = {function.__name__: "encheck itself" for function, _ in shipped_checks()}
     found: list[tuple[CheckFunction, Claim]] = []
     for point in (points[name] for name in names):
-        with entry_points.import_errors(point):
+        with imports.import_errors(point):
             module = point.load()
             checks = _checks_of(module) if isinstance(module, ModuleType) else ()
-        package = f"the package {entry_points.package_of(point)}"
+        package = f"the package {imports.package_of(point)}"
         if not checks:
             raise UsageError(
                 f"{package}: {point.value} has no check. Remedy: it should be a module with functions test_... under "

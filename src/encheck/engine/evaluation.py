@@ -13,7 +13,6 @@ from encheck.claims import CONTRACT
 from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.encoders.objects import UNIDENTIFIED
 from encheck.encoders.protocol import Model, PartialEncoder
-from encheck.engine.case_outcome import ProcessDescription
 from encheck.engine.checks import Case
 from encheck.engine.first_look import (
     FirstLookPlan,
@@ -24,6 +23,7 @@ from encheck.engine.first_look import (
     plan_first_look,
 )
 from encheck.engine.locks import Locks
+from encheck.engine.recorder import ProcessDescription
 from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, FirstLookItems, make_case_scores
 from encheck.gating.pairing import is_used_by_gate
@@ -38,7 +38,6 @@ from encheck.reporting.failures import failure_message
 from encheck.run_file import DataEntry, ModelEntry, Selection
 from encheck.running.labels import model_labels
 from encheck.running.model_under_test import ModelUnderTest, texts_by_role
-from encheck.running.notes import Notes
 from encheck.running.parents import ParentModel, find_parent
 from encheck.running.resources import (
     open_store,
@@ -57,7 +56,7 @@ from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
 from encheck.system.lock import WorkClock
 from encheck.system.memory import rare_collection
-from encheck.system.progress import Progress
+from encheck.system.terminal import Notes, Progress
 from encheck.types import CheckResult, Estimate, Floor, FloorAndAim, Json, Validity, Verdict
 from encheck.verdict import JudgingTerms, judge_by_terms, known_failure_reason
 
@@ -370,27 +369,15 @@ class Evaluation:
     def describe(self) -> ProcessDescription:
         """Return the models, data, notes and times of this run, for results.json."""
         subjects = self.session.subjects
-        return ProcessDescription(
-            models=tuple(map(self._describe_model, subjects.values())),
-            data=tuple(map(self._describe_data, self.whole.data)),
-            notes=tuple(self.notes.lines),
-            selection=self._selection(),
-            seconds={**self.session.seconds, "wait": self.session.clock.for_others},
-            texts=self._text_counts(),
-            encoded={label: subject.encoded for label, subject in subjects.items()},
-            look=self.decision.look,
-            rest=self.decision.rest,
-            parents={model: parent.with_scales(self.session.data) for model, parent in self.parents.items()},
-            vectors={label: one.pack() for label, s in subjects.items() if (one := s.state.sample)},
-            documents={label: some for label, s in subjects.items() if (some := s.state.documents)},
-        )
-
-    def _selection(self) -> Selection:
-        """Return the cases that were not selected, and those of their properties that a gate uses.
-
-        In a gate, only properties of the baseline count. If the baseline has none, one property with items in the data
-        counts.
-        """
+        # The number of distinct texts that each property needs, for all models of the run together.
+        texts: dict[str, set[tuple[str, str]]] = {}
+        for case in filter(self.is_measured, self.cases):
+            items = self.session.cached_items(case.data, case.claim, case.level)
+            kept = items.included if items else ()
+            pairs = (pair for item in (*kept, *items.tuning) for pair in item.pairs_to_score) if items else ()
+            texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
+            texts[case.property].update((case.model, text) for some in texts_by_role(kept).values() for text in some)
+        # The cases that were not selected, and those of their properties that a gate uses.
         selected = {case.id.of_any_model for case in self.cases}
         unselected = {name: case for name, case in self.existing.items() if name not in selected}
         weighed = {name: case for name, case in unselected.items() if is_used_by_gate(case.claim.declared)}
@@ -399,7 +386,20 @@ class Evaluation:
             baselines = self.against.baselines
             known = [case for name, case in weighed.items() if any(name in one.cases for one in baselines)]
             left_out = known or next(([case] for case in left_out if self._has_items(case)), [])
-        return Selection(tuple(sorted(unselected)), tuple(sorted({case.property for case in left_out})))
+        return ProcessDescription(
+            models=tuple(map(self._describe_model, subjects.values())),
+            data=tuple(map(self._describe_data, self.whole.data)),
+            notes=tuple(self.notes.lines),
+            selection=Selection(tuple(sorted(unselected)), tuple(sorted({case.property for case in left_out}))),
+            seconds={**self.session.seconds, "wait": self.session.clock.for_others},
+            texts={name: len(some) for name, some in texts.items()},
+            encoded={label: subject.encoded for label, subject in subjects.items()},
+            look=self.decision.look,
+            rest=self.decision.rest,
+            parents={model: parent.with_scales(self.session.data) for model, parent in self.parents.items()},
+            vectors={label: one.pack() for label, s in subjects.items() if (one := s.state.sample)},
+            documents={label: some for label, s in subjects.items() if (some := s.state.documents)},
+        )
 
     def _has_items(self, case: Case) -> bool:
         """Return whether the data have items for a case; True if that is unknown."""
@@ -409,17 +409,6 @@ class Evaluation:
             return False
         except EncheckError:
             return True
-
-    def _text_counts(self) -> dict[str, int]:
-        """Return the number of distinct texts that each property needs, for all models of the run together."""
-        texts: dict[str, set[tuple[str, str]]] = {}
-        for case in filter(self.is_measured, self.cases):
-            items = self.session.cached_items(case.data, case.claim, case.level)
-            kept = items.included if items else ()
-            pairs = (pair for item in (*kept, *items.tuning) for pair in item.pairs_to_score) if items else ()
-            texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
-            texts[case.property].update((case.model, text) for some in texts_by_role(kept).values() for text in some)
-        return {name: len(some) for name, some in texts.items()}
 
     def _describe_data(self, name: str) -> DataEntry:
         data = self.whole.data[name]

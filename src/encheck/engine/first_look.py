@@ -23,14 +23,13 @@ from encheck.errors import CheckError, NothingToMeasure
 from encheck.items.builders import classified_texts
 from encheck.options import Settings
 from encheck.run_file import FirstLook, RemainingWork, RemainingWorkOfModel
-from encheck.running.model_under_test import ModelUnderTest, Pair, Texts
+from encheck.running.model_under_test import ModelUnderTest, Pair, Texts, mean_tokens_per_text
 from encheck.running.scoring_session import EncodingPlan, Request, ScoringSession, missing_from_store
-from encheck.running.speed import mean_tokens_per_text
 from encheck.scoring.item import Items
 from encheck.store import text_key
 from encheck.system.files import write_text
 from encheck.system.lock import Locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.system.typed_files import as_json, read_typed
 from encheck.types import Group, content_hash
 
@@ -219,7 +218,14 @@ def largest_affordable_part(
     that need no further texts are also measured.
     """
     there = [one for one in requests if session.data[one[1]].collection is None and one[2].family != CONTRACT]
-    contracts = _contract_items(session, requests)
+    # Some items of each contract, evenly spaced over all data, since one broken text breaks a contract.
+    contracts = {}
+    for one in requests:
+        with suppress(NothingToMeasure, CheckError):
+            if one[2].family == CONTRACT and session.data[one[1]].collection is None:
+                items = session.items(*one[1:])
+                step = max(1, len(items.included) // CONTRACT_ITEMS)
+                contracts[one] = replace(items, included=items.included[::step][:CONTRACT_ITEMS], whole=None)
     chosen, ranks = (
         headline_requests(there),
         {name: _clusters_by_edit(data, session.seed) for name, data in session.data.items()},
@@ -278,18 +284,6 @@ def _is_mostly_stored(session: ScoringSession, requests: Sequence[Request]) -> b
     needs = {one.label: plan.needs(one) for one in session.subjects.values() if one.label in plan.pairs}
     lacking = [len(missing_from_store(session.subjects[label], some, session.store)) for label, some in needs.items()]
     return bool(needs) and sum(lacking) <= (1 - WARM) * sum(map(len, needs.values()))
-
-
-def _contract_items(session: ScoringSession, requests: Iterable[Request]) -> dict[Request, Items]:
-    """Return some items of each contract, evenly spaced over all data, since one broken text breaks a contract."""
-    found = {}
-    for one in requests:
-        with suppress(NothingToMeasure, CheckError):
-            if one[2].family == CONTRACT and session.data[one[1]].collection is None:
-                items = session.items(*one[1:])
-                step = max(1, len(items.included) // CONTRACT_ITEMS)
-                found[one] = replace(items, included=items.included[::step][:CONTRACT_ITEMS], whole=None)
-    return found
 
 
 def headline_requests(requests: Iterable[Request]) -> list[Request]:

@@ -20,7 +20,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.run_file import RunFile
 from encheck.running.labels import safe_label
-from encheck.scoring.run_items import RunItems
+from encheck.scoring.frame import RunItems
 from encheck.system import files
 from encheck.system.documents import read_json
 from encheck.system.files import write_text

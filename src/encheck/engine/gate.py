@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from encheck.options import Settings
     from encheck.run_file import RunFile
     from encheck.running.model_under_test import ModelUnderTest
-    from encheck.scoring.run_items import RunItems
+    from encheck.scoring.frame import RunItems
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
 PLAIN = {"store", "no_store", "device", "threshold"}  # options that change no score

@@ -16,9 +16,9 @@ from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageErro
 from encheck.types import CheckResult, Estimate, Verdict
 
 if TYPE_CHECKING:
-    from encheck.engine.case_outcome import CaseOutcome
     from encheck.engine.checks import Case
     from encheck.engine.evaluation import Evaluation
+    from encheck.engine.recorder import CaseOutcome
     from encheck.scoring.scores import Scores
 
 
@@ -108,8 +108,8 @@ class Judgement:
 
     def outcome(self, function: Callable[..., object]) -> CaseOutcome:
         """Return the outcome of this case, for the run's results."""
-        from encheck.engine.case_outcome import CaseOutcome
-        from encheck.scoring.run_items import item_table
+        from encheck.engine.recorder import CaseOutcome
+        from encheck.scoring.frame import item_table
 
         evaluation, case = self.evaluation, self.case
         rows, claim = tuple(map(result_row, self.rows)), claim_entry(function, property=case.property)

@@ -12,7 +12,7 @@ from encheck.errors import UsageError
 from encheck.reporting.formats import items_with_outcomes
 from encheck.reporting.text import table
 from encheck.run_file import Result, RunFile
-from encheck.scoring.run_items import RunItems
+from encheck.scoring.frame import RunItems
 
 HEADING = ("property", "check", "model", "data", "level", "figure", "verdict")
 

@@ -21,7 +21,7 @@ from encheck.running.labels import model_labels
 from encheck.running.service import EncoderService
 from encheck.similarity import SIMILARITIES
 from encheck.system.files import expand_home
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 Vectors = NDArray[np.float32]
 Bools = NDArray[np.bool_]

@@ -26,8 +26,7 @@ from encheck.scoring.crossed import Contrast
 from encheck.scoring.documents import Documents
 from encheck.scoring.item import Items
 from encheck.scoring.pairs import Repeated, Shortened
-from encheck.scoring.ranked import LoggedQuery, RankedQuery
-from encheck.scoring.searches import Query
+from encheck.scoring.searches import LoggedQuery, Query, RankedQuery
 from encheck.types import content_hash
 
 PROXY = "titles and headings share words with their texts"

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from encheck.metrics.metric import estimate_from_replicates, estimate_share, metric, safe_ratio
 from encheck.scoring.documents import Answers, Ranks
 from encheck.scoring.frame import CaseScores
-from encheck.scoring.ranked import BM25
 from encheck.scoring.scores import LoggedScores, RankedScores, Scale
+from encheck.scoring.searches import BM25
 from encheck.statistics.bootstrap import Resampler, percentile_interval, widen_share_interval
 from encheck.types import Estimate
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from encheck.encoders.adapters import DTYPES
 from encheck.errors import ConfigError, UsageError, unknown_name_message
 from encheck.options.project import Project, project_table
-from encheck.system import entry_points
+from encheck.system import imports
 from encheck.system.files import expand_home
 from encheck.system.typed_files import FilePath
 
@@ -106,7 +106,7 @@ def parse_generator_mode(text: str) -> str:
     """Return a generator mode: "careful" or an installed recipe. Raise UsageError for anything else."""
     if text == CAREFUL:
         return text
-    modes = (CAREFUL, *entry_points.entry_points_of(entry_points.GENERATORS, ours=(CAREFUL,)))
+    modes = (CAREFUL, *imports.entry_points_of(imports.GENERATORS, ours=(CAREFUL,)))
     if text not in modes:
         remedy = ". The published recipe comes with pip install ./papers (in a clone of encheck)" * (text == "paper")
         raise UsageError(f"{unknown_name_message('generator mode', text, modes)}{remedy}")
@@ -405,7 +405,7 @@ class Settings(RunSettings):
 
         Raise ConfigError for a package that is not installed.
         """
-        installed = entry_points.entry_points_of(entry_points.CHECKS)
+        installed = imports.entry_points_of(imports.CHECKS)
         named = installed if self.project.check_packages is None else self.project.check_packages
         if strange := [name for name in named if name not in installed]:
             said = unknown_name_message("package of checks", strange[0], installed)

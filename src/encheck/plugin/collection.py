@@ -13,7 +13,7 @@ import pytest
 
 from encheck.claims import Claim, claim_of, first_sentence, read_declared_properties, tested_property
 from encheck.options import chosen_data, chosen_models
-from encheck.system import entry_points
+from encheck.system import imports
 
 if TYPE_CHECKING:
     from encheck.engine.checks import Case
@@ -83,8 +83,8 @@ def register_markers(config: pytest.Config) -> None:
     """
     files = [*_check_files_of("encheck.checks")]
     if config.option.markers:
-        for point in entry_points.entry_points_of(entry_points.CHECKS).values():
-            with entry_points.import_errors(point):  # find_spec imports the parent packages of a module
+        for point in imports.entry_points_of(imports.CHECKS).values():
+            with imports.import_errors(point):  # find_spec imports the parent packages of a module
                 files += _check_files_of(point.module)
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
             files += sorted(place.rglob("test_*.py")) if place.is_dir() else [place]

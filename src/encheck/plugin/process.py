@@ -21,8 +21,8 @@ from encheck.system.memory import without_collection
 from encheck.system.terminal import LINES, make_visible
 
 if TYPE_CHECKING:
-    from encheck.engine.case_outcome import ProcessDescription
     from encheck.engine.evaluation import Evaluation
+    from encheck.engine.recorder import ProcessDescription
     from encheck.run_file import RunFile
     from encheck.running.model_under_test import ModelUnderTest
     from encheck.running.service import EncoderService
@@ -119,8 +119,8 @@ class Controller:
         """Raise UsageError for wrong models, data and thresholds, before any xdist worker starts."""
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
-            from encheck.running.notes import store_notes
             from encheck.running.resources import open_store, resolve_data, resolve_models, shard_loader
+            from encheck.system.terminal import store_notes
 
             with store_notes() as self.notes:
                 subjects = resolve_models(settings, open_store(settings))
@@ -166,7 +166,7 @@ class Controller:
         """Receive a worker's models, data and times, and the reason if the worker refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
-            from encheck.engine.case_outcome import ProcessDescription
+            from encheck.engine.recorder import ProcessDescription
 
             self.recorder.described.append(ProcessDescription.deserialise(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")

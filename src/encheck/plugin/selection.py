@@ -162,7 +162,7 @@ def prepare_evaluation(session: pytest.Session, process: Process) -> None:
 
         def show(evaluation: Evaluation) -> None:
             from encheck.engine.conclusion import first_look_lines
-            from encheck.running.notes import write_to_stderr
+            from encheck.system.terminal import write_to_stderr
 
             for line in first_look_lines(evaluation, functions):
                 write_to_stderr(line)

@@ -19,9 +19,9 @@ from urllib.request import url2pathname
 from encheck.errors import UsageError
 from encheck.options.settings import RunSettings
 from encheck.run_file import SCHEMA_VERSION, RunFile
+from encheck.scoring.frame import COLUMNS, OPTIONAL, RunItems, item_schema
 from encheck.scoring.item import ItemRow
-from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems, item_schema
-from encheck.system import entry_points, files
+from encheck.system import files, imports
 from encheck.system.documents import parquet_table, read_json
 from encheck.system.files import write_text
 from encheck.system.typed_files import as_json, read_typed
@@ -47,11 +47,11 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
             continue
     data = [spec.partition(":")[0].partition("@")[0] for spec in settings.data]
     for group, names in (
-        (entry_points.CHECKS, settings.check_packages),
-        (entry_points.DATA, data),
-        (entry_points.ADAPTERS, adapters),
+        (imports.CHECKS, settings.check_packages),
+        (imports.DATA, data),
+        (imports.ADAPTERS, adapters),
     ):
-        found |= entry_points.versions_of(group, names)
+        found |= imports.versions_of(group, names)
     return found
 
 

@@ -33,7 +33,7 @@ from encheck.running.labels import data_labels, model_labels
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.scoring.vector_search import IndexSize, refuse_missing_faiss, refuse_unsupported_similarity
 from encheck.store import DEFAULT_LIMIT, Store, default_store_path
-from encheck.system import entry_points
+from encheck.system import imports
 from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch, expand_home
 from encheck.system.lock import Lock, Locks, no_locks
@@ -224,8 +224,8 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
         load_lexicon(settings.lexicon)
     recipe: Recipe | None = None
     if parse_generator_mode(settings.generator_mode) != CAREFUL:
-        recipes = entry_points.entry_points_of(entry_points.GENERATORS)
-        recipe = entry_points.load_entry_point(recipes[settings.generator_mode])
+        recipes = imports.entry_points_of(imports.GENERATORS)
+        recipe = imports.load_entry_point(recipes[settings.generator_mode])
     return English(pipeline, settings.lexicon, recipe, experimental=settings.experimental, store=store, lock=lock)
 
 

@@ -21,7 +21,6 @@ from encheck.scoring.classified import Classified, ClassifiedScores, classifier_
 from encheck.scoring.documents import STORED_ANSWERS, Documents, SearchingQuery
 from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind
 from encheck.scoring.pairs import NO_RANDOM_PAIRS, REPEATED, SentencePair, TuningScores
-from encheck.scoring.ranked import DEPTH, rerank
 from encheck.scoring.scores import (
     Floats,
     LoggedScores,
@@ -29,6 +28,7 @@ from encheck.scoring.scores import (
     Scale,
     Scores,
 )
+from encheck.scoring.searches import DEPTH, rerank
 from encheck.scoring.text_scorers import LexicalIndex, SurfaceScorer, TextScorer, vector_similarity_grid
 from encheck.scoring.vector_search import (
     SAMPLE,

@@ -29,7 +29,7 @@ from encheck.scoring.vector_search import IndexSize
 from encheck.store import Store, text_key
 from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.memory import rare_collection
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 StoreNeeds = dict[bytes, tuple[str, ...]]  # key in the store -> a text, or the two texts of a pair
 

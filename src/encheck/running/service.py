@@ -62,7 +62,7 @@ from encheck.running.scorer import Similarity, pair_similarity_function
 from encheck.store import Kind, Store, text_key
 from encheck.system.files import Scratch
 from encheck.system.lock import Locks, WorkClock, no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.types import content_hash
 
 Stored = tuple[NDArray[np.float32], NDArray[np.bool_]]  # arrays, and which of them exist

@@ -43,7 +43,7 @@ from encheck.statistics.clusters import component_numbers, search_sorted, slice_
 from encheck.system.files import expand_home
 from encheck.system.lock import Locks
 from encheck.system.memory import release_memory
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.types import Group, content_hash
 
 log = logging.getLogger("encheck")

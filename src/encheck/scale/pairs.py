@@ -31,7 +31,7 @@ from encheck.scoring.text_scorers import TextScorer
 from encheck.statistics.bootstrap import ClusterNumbers, Resampler
 from encheck.statistics.clusters import slice_in_chunks
 from encheck.system.lock import Locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.types import content_hash
 
 Positions = NDArray[np.signedinteger[Any]]

@@ -158,10 +158,6 @@ class ShardFolder:
         except (DataError, ValueError, TypeError, KeyError):
             return None  # it is written again
 
-    def read_column(self, shard: Shard, name: str) -> Numbers | None:
-        """Return a column of a shard's file, shape [rows], or None if there is no column of that name."""
-        return self.read_columns(shard, [name]).get(name)
-
     def read_columns(self, shard: Shard, names: Sequence[str]) -> dict[str, Numbers]:
         """Return those of the named columns that a shard's file has. Raise DataError if the file cannot be read."""
         import pyarrow.parquet

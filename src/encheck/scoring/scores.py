@@ -13,9 +13,17 @@ from encheck.scoring.crossed import CONTRAST, CROSSED, ContrastScores, CrossedSc
 from encheck.scoring.frame import Columns, ItemFrame
 from encheck.scoring.item import Kind
 from encheck.scoring.pairs import LABELLED, PAIR, REPEATED, PairScores, RepeatedScores
-from encheck.scoring.ranked import LOGGED, RANKED, LoggedScores, RankedScores
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.searches import OCCURRENCE, SEARCH, OccurrenceScores, SearchScores
+from encheck.scoring.searches import (
+    LOGGED,
+    OCCURRENCE,
+    RANKED,
+    SEARCH,
+    LoggedScores,
+    OccurrenceScores,
+    RankedScores,
+    SearchScores,
+)
 from encheck.scoring.triplets import TRIPLET, MarginScores
 
 __all__ = [

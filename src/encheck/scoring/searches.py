@@ -1,20 +1,27 @@
-"""Score searches: the answer to each query, and how often each text is an answer."""
+"""Score searches: the answer to each query, and how often each text is an answer.
+
+Queries that search documents have right answers, and the best wrong answer. Queries of a log have no judgements, so
+their answers are stored but not judged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
+from encheck.scoring.documents import NOT_FOUND, STORED_ANSWERS, Answers, Documents, SearchingQuery
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines, triplet_lines
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.text_scorers import Grid, TextScorer
 from encheck.scoring.triplets import MarginScores
+from encheck.scoring.vector_search import IndexRecall, RankedRows
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
@@ -154,3 +161,193 @@ def _near_columns(queries: Sequence[Query], scores: Floats, overlap: Floats | No
     return TextColumns(
         tuple(q.near for q in queries), scores, overlap, tuple(edits_json(q.near_edits) for q in queries)
     )
+
+
+DEPTH = 1_000  # answers per query, as in BEIR and MTEB
+BM25 = "bm25"
+
+
+RANKED = Kind(
+    "ranked",
+    "triplet",
+    lambda: RankedScores,
+    noun="queries",
+    answer="far",
+    compares="answers",
+    is_sampled=False,
+    is_question=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuery(SearchingQuery):
+    """A query with the rows and grades of its right documents, the best first.
+
+    `negatives` are rows of documents that the data give as hard negatives. `slices` are the data's further columns for
+    the query. `own` is the row of the document that equals the query; the query's search leaves it out. `shares` are
+    hashes of the right documents and of the data's cluster. `wrong` are the rows of all documents that were judged
+    wrong; None if the judgements name only right documents, so that all others count as wrong. The query is encoded as
+    a query, the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = RANKED
+    id: ItemId
+    source: str
+    documents: Documents = field(repr=False)
+    right: tuple[tuple[int, int], ...]
+    negatives: tuple[int, ...]
+    cluster: str
+    split: str = ""
+    slices: tuple[tuple[str, str], ...] = ()
+    own: int | None = None
+    shares: tuple[str, ...] = ()
+    wrong: tuple[int, ...] | None = None
+
+    @property
+    def near(self) -> str:
+        """The text of the first right document."""
+        return self.documents.texts[self.right[0][0]]
+
+    @property
+    def query_document_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The query with each right document, then with each hard negative."""
+        rows = [*(row for row, _ in self.right), *self.negatives]
+        return tuple((self.source, self.documents.texts[row]) for row in rows)
+
+
+@dataclass(frozen=True)
+class RankedScores(SearchScores):
+    """The answers to each query. `near` is the score of its first right document, `far` that of the best other
+    document.
+
+    The first right document is the one with the highest grade; on a tie, the one with the last id. `first_stage` is the
+    recall of an approximate search; None for an exact search.
+    """
+
+    surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
+    searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = False
+    answers: tuple[Answers, ...] = ()
+    first_stage: IndexRecall | None = None
+
+    @classmethod
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+        """Return the answers to these queries."""
+        queries: Sequence[RankedQuery] = items
+        judged = list(_score_judged_documents(queries, scorer))
+        answers, near, far, found = [], [], [], []
+        for q, (right, wrong), (rows, values) in zip(
+            queries, judged, scorer.rank_documents(queries, DEPTH), strict=True
+        ):
+            rank = {row: place for place, row in enumerate(rows.tolist(), 1)}
+            duels = right[:, None] - wrong[None, :]
+            ranks = tuple((rank.get(row, NOT_FOUND), grade) for row, grade in q.right)
+            known = {row for row, _ in q.right}.union(q.wrong or ())
+            is_unjudged = q.wrong is not None and int(rows[0]) not in known
+            won = int((duels > scale.tie).sum())
+            answers.append(Answers(ranks, won, duels.size, tuple(rows[:STORED_ANSWERS].tolist()), is_unjudged))
+            rights = {row for row, _ in q.right}
+            other = next(place for place, row in enumerate(rows.tolist()) if row not in rights)
+            near.append(float(right[0]))
+            far.append(float(values[other]))
+            found.append(q.documents.texts[int(rows[other])])
+        return cls(np.array(near), np.array(far), resampler, scale, found=tuple(found), answers=tuple(answers))
+
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+        """Return the queries as rows of the item file. The far text is the best answer that is not right."""
+        queries: Sequence[RankedQuery] = items
+        no_edits = (edits_json(()),) * len(items)
+        near = TextColumns(tuple(q.near for q in queries), self.near, edits=no_edits)
+        far = TextColumns(self.found, self.far, edits=no_edits)
+        slices = tuple(json.dumps(dict(q.slices), ensure_ascii=False) if q.slices else "" for q in queries)
+        return ItemFrame.from_items(
+            RANKED, case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
+            slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
+        )  # fmt: skip
+
+
+def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) -> Iterator[tuple[Floats, Floats]]:
+    """Yield (scores of the right documents, scores of the hard negatives) for each query."""
+    pairs = [pair for q in queries for pair in q.query_document_pairs]
+    scores = scorer.score_documents([query for query, _ in pairs], [document for _, document in pairs])
+    at = 0
+    for q in queries:
+        middle, end = at + len(q.right), at + len(q.right) + len(q.negatives)
+        yield scores[at:middle], scores[middle:end]
+        at = end
+
+
+def rerank(rows: Any, values: Floats) -> RankedRows:
+    """Return the candidates in the order of their new scores, and on a tie in the order of their rows."""
+    order = np.lexsort((rows, -values))
+    return rows[order], values[order]
+
+
+LOGGED = Kind(
+    "logged", "pair", lambda: LoggedScores, answer="near", compares="answers", is_sampled=False, is_question=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery(SearchingQuery):
+    """A query of a log that occurs `weight` times. It has no judgements, and searches documents.
+
+    The query is encoded as a query, the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = LOGGED
+    id: ItemId
+    source: str
+    documents: Documents = field(repr=False)
+    weight: int
+    cluster: str
+    split: str = ""
+    own: int | None = field(default=None, init=False)
+    right: tuple[tuple[int, int], ...] = field(default=(), init=False)
+
+
+@dataclass(frozen=True)
+class LoggedScores(PairScores):
+    """The score of each query's first answer, shape [n].
+
+    `answers` has the rows of the first ten answers, `found` the text of the first. `first_stage` is the recall of an
+    approximate search; None for an exact search.
+    """
+
+    surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
+    calibrates: ClassVar[bool] = False
+    answers: tuple[Answers, ...] = ()
+    found: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
+    first_stage: IndexRecall | None = None
+
+    @classmethod
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+        """Return the answers to these queries. Documents that count as the same all have the row of the first."""
+        queries: Sequence[LoggedQuery] = items
+        answers, best, found = [], [], []
+        for q, (rows, values) in zip(queries, scorer.rank_documents(queries, STORED_ANSWERS), strict=True):
+            first = rows[:STORED_ANSWERS].tolist()
+            same = q.documents.same
+            counted = dict.fromkeys(same[row] for row in first) if same else first
+            answers.append(Answers((), first=tuple(counted)))
+            best.append(float(values[0]))
+            found.append(q.documents.texts[first[0]])
+        scores: Floats = np.array(best)
+        return cls(
+            scores, np.ones(len(best), np.int8), resampler, scale, answers=tuple(answers), found=tuple(found),
+            weights=tuple(q.weight for q in queries),
+        )  # fmt: skip
+
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+        """Return the queries as rows of the item file. The near text is the first answer."""
+        queries: Sequence[LoggedQuery] = items
+        near = TextColumns(self.found, self.values, edits=(edits_json(()),) * len(items))
+        return ItemFrame.from_items(
+            LOGGED, case, queries, sources=tuple(q.source for q in queries), near=near,
+            answers=tuple(map(str, self.answers)), weights=self.weights, roles=("query", "document"),
+        )  # fmt: skip
+
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+        """Return lines for the query and its first answer."""
+        return pair_lines("first answer", float(self.values[position]), item.source, self.found[position], ())

@@ -1,15 +1,27 @@
-"""Special imports: the user's own code, and nltk without the packages that encheck does not need."""
+"""Imports by name: the user's own code, the entry points of installed packages, and nltk without its extra packages.
+
+Through entry points, installed packages add adapters, data sets, commands, checks and generator recipes. An entry point
+is `NAME = module` or `NAME = module:object` in one of the five groups. A package is imported only when its name is
+requested. Only installed packages count. The working folder is ignored, although `python -m encheck` could import from
+it.
+"""
 
 from __future__ import annotations
 
 import importlib
 import re
 import sys
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+from encheck.errors import UsageError
+
+OBJECT_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 REMEDY = "Remedy: write it module:name, and run in the folder of module.py, or where Python can import it"
 MACHINE_LEARNING = ("sklearn", "scipy.stats")  # what nltk imports for its extra `machine_learning`, if installed
 
@@ -43,3 +55,68 @@ def import_nltk() -> ModuleType:
             for name in absent:
                 del sys.modules[name]
     return importlib.import_module("nltk")
+
+
+ADAPTERS, DATA, COMMANDS, CHECKS, GENERATORS = (
+    f"encheck.{name}" for name in ("adapters", "data", "commands", "checks", "generators")
+)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
+    """Return the entry points of a group, by name, without importing them.
+
+    Raise UsageError for a name in `ours`, a name that two packages declare, and a name that no option accepts.
+    """
+    points: dict[str, EntryPoint] = {}
+    for point in _installed(group):
+        declares = f"the package {package_of(point)} declares the name {point.name!r} in {group}"
+        remedy = "Remedy: uninstall it, or ask its author for another name"
+        if not NAME.fullmatch(point.name):
+            raise UsageError(f"{declares}, but a name has only letters, digits, '.', '_' and '-'. {remedy}")
+        if point.name in ours or point.name in points:
+            other = f"the package {package_of(points[point.name])}" if point.name in points else "encheck itself"
+            raise UsageError(f"{declares}, which {other} has. {remedy}")
+        points[point.name] = point
+    return points
+
+
+@cache
+def _installed(group: str) -> tuple[EntryPoint, ...]:
+    here = Path.cwd()
+    folders = ((point, point.dist.locate_file("")) for point in entry_points(group=group) if point.dist)
+    points = (point for point, folder in folders if Path(str(folder)).resolve() != here)
+    return tuple(sorted(points, key=lambda point: (point.name, package_of(point))))
+
+
+def package_of(point: EntryPoint) -> str:
+    """Return the name and the version of the package that declares an entry point."""
+    assert point.dist
+    return f"{point.dist.name} {point.dist.version}"
+
+
+def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the packages that declare these names. Undeclared names are left out."""
+    points = entry_points_of(group)
+    packages = (points[name].dist for name in names if name in points)
+    return {package.name: package.version for package in packages if package}
+
+
+def load_entry_point(point: EntryPoint) -> Any:
+    """Return the module or object of an entry point. Raise UsageError, which names the package, if that fails."""
+    with import_errors(point):
+        return point.load()
+
+
+@contextmanager
+def import_errors(point: EntryPoint) -> Iterator[None]:
+    """Turn any error while the package is imported into a UsageError that names the package."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also sys.exit, and what pytest raises to skip a module
+        raise UsageError(
+            f"the package {package_of(point)} cannot be imported: {point.value}: {type(error).__name__}: {error}. "
+            "Remedy: install it again, or uninstall it"
+        ) from error

@@ -1,7 +1,9 @@
-"""Text for a terminal or a spreadsheet: makes control sequences and invisible characters visible.
+"""Text for a terminal or a spreadsheet, with control sequences and invisible characters made visible.
 
 Three kinds of output reach the terminal, and each goes through `make_visible`: what encheck prints, what it logs
-(`VisibleLog`), and what libraries print while the `encheck` command runs (`VisibleStream`).
+(`VisibleLog`, `Notes`), and what libraries print while the `encheck` command runs (`VisibleStream`).
+
+`Progress` shows long work: a bar on a terminal, one line per minute elsewhere, no output for work that ends at once.
 """
 
 from __future__ import annotations
@@ -9,8 +11,12 @@ from __future__ import annotations
 import io
 import logging
 import re
+import sys
+import time
 import unicodedata
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 HIDDEN = {"Cc", "Cf", "Cs"}
 JOINERS = "\u200d\u200c"  # emoji and several scripts need them
@@ -84,3 +90,111 @@ def safe_cell(value: Any) -> Any:
     ("'=1+1", '1-1', -1.0)
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
+
+
+EVERY = 60.0
+
+
+class Progress:
+    """Reports to `stream` (standard error). Without a terminal, it prints a line per `every` seconds of the `clock`."""
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        quiet: bool = False,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream = stream or sys.stderr
+        self._quiet, self._every, self._clock = quiet, every, clock
+        self._advance: Callable[[int], object] | None = None
+
+    @contextmanager
+    def task(self, title: str, total: int, *, unit: str = "text") -> Iterator[None]:
+        """Show the progress of a task of `total` steps while the block runs. `unit` is the name of a step."""
+        if not total or self._quiet:
+            yield
+            return
+        try:
+            if self._stream.isatty():
+                from tqdm import tqdm
+
+                with tqdm(
+                    total=total, desc=title, unit=unit, file=self._stream, leave=False, delay=0.5, dynamic_ncols=True
+                ) as bar:
+                    self._advance = bar.update
+                    yield
+            else:
+                self._advance = self._lines(title, total, unit)
+                yield
+        finally:
+            self._advance = None
+
+    def _lines(self, title: str, total: int, unit: str) -> Callable[[int], None]:
+        done, begun = 0, self._clock()
+        last = begun
+
+        def advance(steps: int) -> None:
+            nonlocal done, last
+            done += steps
+            now = self._clock()
+            if done and now - last >= self._every:
+                last = now
+                left = (total - done) * (now - begun) / done
+                line = f"{title}: {done} of {total} {unit}s, about {left:.0f} s left"
+                print(line, file=self._stream, flush=True)
+
+        return advance
+
+    def advance(self, steps: int) -> None:
+        """Report that `steps` more steps are done."""
+        if self._advance is not None:
+            self._advance(steps)
+
+
+log = logging.getLogger("encheck")
+
+
+class Notes(logging.Handler):
+    """Collects log messages for the report and, unless `silent`, shows them at once on standard error."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        super().__init__(logging.WARNING)
+        self.is_silent = silent
+        self.lines: list[str] = []
+        self.is_muted = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note one line."""
+        line = record.getMessage()
+        if line not in self.lines and not self.is_muted:
+            self.lines.append(line)
+            if not self.is_silent:
+                write_to_stderr(f"encheck: {line}")
+
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """Neither collect nor show messages that are logged in the block."""
+        self.is_muted = True
+        try:
+            yield
+        finally:
+            self.is_muted = False
+
+
+@contextmanager
+def store_notes() -> Iterator[list[str]]:
+    """Show and yield the block's messages about the store; xdist's workers, which start later, report the rest."""
+    notes = Notes()
+    notes.addFilter(lambda record: record.module == "store")
+    log.addHandler(notes)
+    try:
+        yield notes.lines
+    finally:
+        log.removeHandler(notes)
+
+
+def write_to_stderr(message: str) -> None:
+    """Write a message to standard error, even if pytest captures it."""
+    print(make_visible(message, keep=LINES), file=sys.__stderr__ or sys.stderr, flush=True)

@@ -32,7 +32,7 @@ from encheck.running.resources import resolve_models
 from encheck.running.service import EncoderService
 from encheck.store import Store
 from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 from encheck.system.typed_files import as_values, read_typed
 
 ROOT = Path(__file__).resolve().parents[3]

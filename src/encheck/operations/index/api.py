@@ -20,7 +20,7 @@ from encheck.system.terminal import safe_cell
 if TYPE_CHECKING:
     from encheck.encoders.protocol import Encoder
     from encheck.indexes.audit import IndexAudit
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     Named = str | Path | Encoder | Callable[[list[str]], Any]
 

@@ -65,7 +65,7 @@ def index(
     from encheck.operations.index.api import audit_lines, write_rows
     from encheck.options import Settings
     from encheck.reporting.results import refuse_over, write_named
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
     from encheck.system.typed_files import as_json
 
     with report_errors():

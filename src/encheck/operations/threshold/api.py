@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from encheck.operations.threshold.decision import ThresholdReport
     from encheck.operations.threshold.rates import RateName
     from encheck.options import Settings
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
 RATES_TO_MATCH: Mapping[str, RateName] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
 USAGE = "--baseline OLD@THRESHOLD, for instance vectors:old.parquet@0.82"
@@ -77,7 +77,7 @@ def threshold(
     from encheck.operations.threshold.decision import BUDGET, ThresholdRequest, choose_threshold
     from encheck.operations.threshold.report import refuse_report_folder, write_threshold_page
     from encheck.options import parse_threshold
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     if same not in RATES_TO_MATCH:
         raise UsageError(unknown_name_message("way to match", same, RATES_TO_MATCH))

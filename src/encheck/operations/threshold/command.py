@@ -94,7 +94,7 @@ def threshold(
     from encheck.operations.threshold.api import threshold as decide
     from encheck.operations.threshold.report import PAGE, threshold_lines
     from encheck.options import parse_sample
-    from encheck.system.progress import Progress
+    from encheck.system.terminal import Progress
 
     with report_errors():
         found = decide(

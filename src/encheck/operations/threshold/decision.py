@@ -47,7 +47,7 @@ from encheck.running.service import EncoderService
 from encheck.statistics.bootstrap import Figure, Resampler, auc_with_replicates, percentile_interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise, judge_budget, threshold_step
 from encheck.store import Store
-from encheck.system.progress import Progress
+from encheck.system.terminal import Progress
 
 Floats = NDArray[np.float64]
 ThresholdOutcome = Literal["kept", "broken", "undecided", "no promise asked"]
