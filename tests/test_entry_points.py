@@ -100,7 +100,7 @@ def install(site, points, modules=MODULES, *, package="acme-encheck", version="1
     lines = [
         f"[encheck.{group}]\n" + "".join(f"{k} = {v}\n" for k, v in these.items()) for group, these in points.items()
     ]
-    (info / "imports.txt").write_text("\n".join(lines))
+    (info / "entry_points.txt").write_text("\n".join(lines))
 
 
 def forget():

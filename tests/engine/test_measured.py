@@ -7,7 +7,7 @@ import pyarrow as pa
 from recorded import DATA, MODEL, SAID, result
 
 from encheck.encoders.settings import EncodingSettings
-from encheck.engine.recorder import CaseOutcome, ProcessDescription
+from encheck.engine.case_outcome import CaseOutcome, ProcessDescription
 from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, PackedVectors
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, RemainingWork, RemainingWorkOfModel, Selection

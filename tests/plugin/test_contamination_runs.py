@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
+from encheck.engine.case_outcome import CaseOutcome, ProcessDescription
 from encheck.engine.conclusion import add_contamination
-from encheck.engine.recorder import CaseOutcome, Conclusion, ProcessDescription, Recorder
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import read_baseline, save_baseline
 from encheck.gating.comparison import run_scores
 from encheck.gating.contamination import MORE_ON_PUBLIC

@@ -16,8 +16,9 @@ from encheck.claims import Claim
 from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.engine import locks as module
+from encheck.engine.case_outcome import ProcessDescription
 from encheck.engine.locks import Locks, device_names
-from encheck.engine.recorder import Conclusion, ProcessDescription, Recorder
+from encheck.engine.recorder import Conclusion, Recorder
 from encheck.items.searches import repeated_texts
 from encheck.options.settings import RunSettings
 from encheck.run_file import Selection

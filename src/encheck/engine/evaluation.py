@@ -13,6 +13,7 @@ from encheck.claims import CONTRACT
 from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.encoders.objects import UNIDENTIFIED
 from encheck.encoders.protocol import Model, PartialEncoder
+from encheck.engine.case_outcome import ProcessDescription
 from encheck.engine.checks import Case
 from encheck.engine.first_look import (
     FirstLookPlan,
@@ -23,7 +24,6 @@ from encheck.engine.first_look import (
     plan_first_look,
 )
 from encheck.engine.locks import Locks
-from encheck.engine.recorder import ProcessDescription
 from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, FirstLookItems, make_case_scores
 from encheck.gating.pairing import is_used_by_gate

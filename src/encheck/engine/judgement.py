@@ -16,9 +16,9 @@ from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageErro
 from encheck.types import CheckResult, Estimate, Verdict
 
 if TYPE_CHECKING:
+    from encheck.engine.case_outcome import CaseOutcome
     from encheck.engine.checks import Case
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.recorder import CaseOutcome
     from encheck.scoring.scores import Scores
 
 
@@ -108,7 +108,7 @@ class Judgement:
 
     def outcome(self, function: Callable[..., object]) -> CaseOutcome:
         """Return the outcome of this case, for the run's results."""
-        from encheck.engine.recorder import CaseOutcome
+        from encheck.engine.case_outcome import CaseOutcome
         from encheck.scoring.frame import item_table
 
         evaluation, case = self.evaluation, self.case

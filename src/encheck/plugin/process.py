@@ -21,8 +21,8 @@ from encheck.system.memory import without_collection
 from encheck.system.terminal import LINES, make_visible
 
 if TYPE_CHECKING:
+    from encheck.engine.case_outcome import ProcessDescription
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.recorder import ProcessDescription
     from encheck.run_file import RunFile
     from encheck.running.model_under_test import ModelUnderTest
     from encheck.running.service import EncoderService
@@ -166,7 +166,7 @@ class Controller:
         """Receive a worker's models, data and times, and the reason if the worker refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
-            from encheck.engine.recorder import ProcessDescription
+            from encheck.engine.case_outcome import ProcessDescription
 
             self.recorder.described.append(ProcessDescription.deserialise(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")

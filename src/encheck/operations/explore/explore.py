@@ -224,10 +224,10 @@ def explore(
         plan, without_room = plan_confirmation(rows, found.held, meter, seed=seed)
         found.planned = len(plan)
         found.unconfirmed += [(cell, "no budget was left") for cell in without_room]
-        for row in plan:
-            tell(f"to confirm: {row.cell.says}: {len(row.items)} clusters")
-        for row in plan:
-            found.rows.append(confirm_row(row, meter.margins(row.items), of=len(plan)))
+        for planned in plan:
+            tell(f"to confirm: {planned.cell.says}: {len(planned.items)} clusters")
+        for planned in plan:
+            found.rows.append(confirm_row(planned, meter.margins(planned.items), of=len(plan)))
     except KeyboardInterrupt:
         found.stopped = "the confirmation" if rows else "the search"
     except EncoderError as failure:
