@@ -103,12 +103,12 @@ def unknown_name_message(kind: str, name: str, known: Iterable[str]) -> str:
     """Return a message that `name` is unknown, with the nearest match and the list of known names.
 
     >>> unknown_name_message("model", "sbrt", ["sbert", "jaccard"])
-    "unknown model 'sbrt'; did you mean 'sbert'? There are: jaccard, sbert"
+    "unknown model 'sbrt'; did you mean 'sbert'? Available: jaccard, sbert"
     """
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else "."
-    return f"unknown {kind} {name!r}{hint} There are: {', '.join(names)}"
+    return f"unknown {kind} {name!r}{hint} Available: {', '.join(names)}"
 
 
 def no_pair_message(split: str | None, splits: Iterable[str]) -> str:

@@ -138,7 +138,7 @@ def test_a_run_writes_what_the_command_does_where_that_is_asked_for(numbers, tmp
         ({"checks": "numbr"}, UsageError, "did you mean 'number'"),
         ({"checks": "number and antonym"}, UsageError, "selects no check"),
         ({"epsilom": 1}, UsageError, "did you mean 'epsilon'"),
-        ({"dtype": "int8"}, UsageError, r"unknown dtype 'int8'\. There are: bfloat16"),
+        ({"dtype": "int8"}, UsageError, r"unknown dtype 'int8'\. Available: bfloat16"),
         ({"epsilon": 3}, UsageError, "a margin of cosines lies between"),
         ({"baseline": "nowhere"}, UsageError, r"not for a run\. Call encheck\.gate\(new, old\)"),
     ],

@@ -373,7 +373,7 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         ),
         (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
         (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
-        (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --address, "),
+        (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? Available: --address, "),
         (["run", "--junitxm=x"], "unrecognized arguments: --junitxm=x"),
         (["data", "variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
@@ -397,7 +397,7 @@ def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
     ("name", "says"),
     [
         ("rnu", "unknown command 'rnu'; did you mean 'run'?"),
-        ("frobnicate", "unknown command 'frobnicate'. There are: "),
+        ("frobnicate", "unknown command 'frobnicate'. Available: "),
     ],
 )
 def test_an_unknown_command_names_the_nearest_and_what_exists(encheck, name, says):
@@ -611,7 +611,7 @@ def test_variants_of_a_search_are_of_queries_and_sentences(encheck, tmp_path):
     [
         ("louder:quiet", "--generator=louder:quiet cannot be imported: AttributeError"),
         ("nowhere:shouting", "--generator=nowhere:shouting cannot be imported: ModuleNotFoundError"),
-        ("shouting", "--generator: unknown generator 'shouting'. There are: accents, accents+other_meaning, antonym,"),
+        ("shouting", "--generator: unknown generator 'shouting'. Available: accents, accents+other_meaning, antonym,"),
         ("Synonym", "unknown generator 'Synonym'; did you mean 'synonym'?"),
         ("continuation", "give --continuation-model, and leave --generator out"),
         ("louder:__name__", "--generator=louder:__name__ names no function"),

@@ -90,7 +90,7 @@ def test_a_reference_is_known_by_its_run_where_models_share_a_label(tmp_path):
 def test_an_unknown_reference_lists_what_there_is(three):
     done = CliRunner().invoke(app, ["compare", *map(str, three), "--reference", "ol"])
     assert done.exit_code == 4
-    assert "did you mean 'old'? There are: bad, new, old" in " ".join(done.output.split())
+    assert "did you mean 'old'? Available: bad, new, old" in " ".join(done.output.split())
 
 
 def test_a_mean_similarity_has_no_better_side(tmp_path):
@@ -126,7 +126,7 @@ def test_the_page_has_the_health_of_each_space_without_a_sign(three):
 def test_page_and_terminal_mark_what_is_certain_by_a_sign_too(three):
     found = compare(three)
     page, told = render_comparison(found), "\n".join(comparison_lines(found))
-    assert '<h2 id="answer">bad is better than old in none of 1 property and worse in 1; new is shown to be' in page
+    assert '<h2 id="answer">bad is better than old in none of 1 property and worse in 1; new is not shown to be' in page
     assert f'<span class="value">33%</span><span class="sign" aria-hidden="true">{SIGNS["worse"]}</span>' in page
     assert "opposites  -       83%  33% -  80% ~" in told
     assert "bad: better in 0, worse in 1 (opposites), cannot tell in 0" in told

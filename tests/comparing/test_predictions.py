@@ -165,7 +165,7 @@ def test_rows_without_ids_have_to_be_as_many_as_the_pairs_and_splits_are_named()
     data = ranking()
     with pytest.raises(DataError, match=r"has 7 predictions, but the data have 120 pairs \(A: 120\).*--split"):
         align_predictions(Predictions("p.csv", np.ones(7), None), data.pairs)
-    with pytest.raises(UsageError, match=r"unknown split 'test'.*There are: A"):
+    with pytest.raises(UsageError, match=r"unknown split 'test'.*Available: A"):
         align_predictions(Predictions("p.csv", np.ones(7), None), data.pairs, split="test")
 
 

@@ -147,7 +147,7 @@ def test_a_run_without_items_is_refused(folders):
     (folders[1] / "items.parquet").unlink()
     status, said = across(*folders)
     assert status == 4
-    assert "whether models differ only in the seed is tested item by item" in said
+    assert "which shows item by item whether models differ only in the seed" in said
 
 
 @pytest.mark.long

@@ -184,7 +184,7 @@ def test_a_file_without_rows_says_what_was_expected(tmp_path, name, content):
 )  # fmt: skip
 def test_an_unknown_ending_lists_those_that_are_known_and_a_command(tmp_path, name, remedy):
     said = complaint(tmp_path / name, "x")
-    assert said.endswith(f"There are: .csv, .json, .jsonl, .parquet, .tsv. Remedy: {remedy.format(tmp_path / 'own')}")
+    assert said.endswith(f"Available: .csv, .json, .jsonl, .parquet, .tsv. Remedy: {remedy.format(tmp_path / 'own')}")
 
 
 def test_the_command_for_another_format_makes_a_file_that_is_read(tmp_path):

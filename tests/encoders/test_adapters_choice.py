@@ -189,7 +189,7 @@ def test_a_name_of_models_yaml_is_not_guessed_at(store, caplog):
 
 
 def test_an_argument_for_a_model_that_is_not_in_the_run_is_refused(store):
-    with pytest.raises(UsageError, match=r"--model-arg sbrt:prompt=x: unknown model 'sbrt'. There are: bag-of-words"):
+    with pytest.raises(UsageError, match=r"--model-arg sbrt:prompt=x: unknown model 'sbrt'. Available: bag-of-words"):
         resolved(store, "bag-of-words", args=["sbrt:prompt=x"])
 
 

@@ -532,7 +532,7 @@ WRONG_FIELDS = {
     "a field without a role": (
         "openai",
         {"input_type": "query"},
-        "unknown role 'input_type'.*There are: corpus, default",
+        "unknown role 'input_type'.*Available: corpus, default",
     ),
     "text for fields": (
         "tei",

@@ -148,7 +148,7 @@ def test_an_output_of_any_name_is_taken_where_no_other_fits(copied, made, others
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_where_two_outputs_fit_they_are_listed_and_an_option_decides(copied, made, runtime):
     with_outputs(copied, "ids", "twice", "thrice")
-    listed = r"model.onnx: 2 outputs fit, twice and thrice\. There are: ids \(.*64.*, twice \(.*--model-arg output=NAME"
+    listed = r"model.onnx: 2 outputs fit, twice and thrice\. Available: ids \(.*64.*, twice \(.*--model-arg output=NAME"
     with pytest.raises(EncoderError, match=listed):
         opened(copied, runtime).encode(TEXTS)
     found = {name: opened(copied, runtime, options={"output": name}) for name in ("twice", "thrice")}
@@ -160,7 +160,7 @@ def test_where_two_outputs_fit_they_are_listed_and_an_option_decides(copied, mad
 
 
 NO_OUTPUT = {
-    "token ids alone": (("ids",), {}, "no output fits: a vector is floating point.*There are: ids"),
+    "token ids alone": (("ids",), {}, "no output fits: a vector is floating point.*Available: ids"),
     "scores of words alone": (("logits",), {}, "no output fits: .*--model-arg output=NAME"),
     "an output that is not there": (("own",), {"output": "last"}, "unknown output 'last'.*last_hidden_state"),
     "token ids that were named": (("ids", "own"), {"output": "ids"}, "the output ids cannot be used: a vector is"),
@@ -287,7 +287,7 @@ def test_a_custom_operator_is_named_as_code_and_not_run(tmp_path, runtime):
 
 
 def test_a_pooling_that_needs_layers_is_refused(made):
-    with pytest.raises(ModelError, match=r"unknown pooling 'layers'.* There are: cls, last, max, mean"):
+    with pytest.raises(ModelError, match=r"unknown pooling 'layers'.* Available: cls, last, max, mean"):
         opened(made, pooling="layers")
 
 

@@ -475,7 +475,7 @@ def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
     known = known_models()
     with pytest.raises(ModelError) as caught:
         find_or_make_model_config("sbrt", known)
-    assert str(caught.value).startswith("unknown model 'sbrt'; did you mean 'sbert'? There are: arctic, bag-of-words,")
+    assert str(caught.value).startswith("unknown model 'sbrt'; did you mean 'sbert'? Available: arctic, bag-of-words,")
     assert "A folder is written --model=./folder, a hub id owner/name" in str(caught.value)
     with pytest.raises(ModelError, match=r"is an address.*--model=openai --model-arg name=http://localhost:8000/v1 "):
         find_or_make_model_config("http://localhost:8000/v1", known)
@@ -509,7 +509,7 @@ def test_a_folder_that_is_missing_below_one_that_is_here_is_told_with_its_neighb
         (tmp_path / "out" / name).mkdir(parents=True)
     hub = HUB.replace(', package="not_installed.at_all"', "")
     *_, said = run_python(hub, "out/checkpoint-9", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "home")).splitlines()
-    assert said.startswith("unknown folder 'out/checkpoint-9'; did you mean 'out/checkpoint-90'? There are: out/check")
+    assert said.startswith("unknown folder 'out/checkpoint-9'; did you mean 'out/checkpoint-90'? Available: out/check")
     assert said.endswith("Remedy: name a folder that exists: --model=./folder")
 
 

@@ -41,7 +41,7 @@ own:
   options: {size: 3, nested: {a: [1, 2]}}
 """
 WRONG = {
-    "unknown field": ("m:\n  nmae: x", 2, "unknown field 'nmae'; did you mean 'name'? There are: adapter, "),
+    "unknown field": ("m:\n  nmae: x", 2, "unknown field 'nmae'; did you mean 'name'? Available: adapter, "),
     "unknown field with a block": ("m:\n  name: x\n  threshold:\n    a: 1", 3, "did you mean 'thresholds'?"),
     "label is no field": ("m: {name: x, label: y}", 1, "unknown field 'label'"),
     "number for text": ("m:\n  name: 12", 2, "name is 12, but should be text"),
@@ -61,7 +61,7 @@ WRONG = {
     ),
     "length of zero": ("m:\n  name: x\n  max_length: 0", 3, "max_length is 0, but should be at least 1"),
     "unknown dtype": ("m:\n  name: x\n  dtype: float61", 3, "unknown dtype 'float61'; did you mean 'float16'?"),
-    "unknown similarity": ("m:\n  name: x\n  similarity: cosin", 3, "did you mean 'cosine'? There are: cosine, dot"),
+    "unknown similarity": ("m:\n  name: x\n  similarity: cosin", 3, "did you mean 'cosine'? Available: cosine, dot"),
     "duplicate model": ("a: {name: x}\nb: {name: y}\na: {name: z}", 3, "'a' appears twice; first on line 1"),
     "duplicate field": ("a:\n  name: x\n  name: y", 3, "'name' appears twice; first on line 2"),
     "duplicate threshold": (
@@ -77,7 +77,7 @@ WRONG = {
     "unknown adapter": (
         "m:\n  name: x\n  adapter: sentence_transformers",
         3,
-        "unknown adapter 'sentence_transformers'; did you mean 'sentence-transformers'? There are: alignment, ",
+        "unknown adapter 'sentence_transformers'; did you mean 'sentence-transformers'? Available: alignment, ",
     ),
     "missing name": ("n: {name: x}\nm:\n  licence: MIT", 2, "model 'm' has no name: give a folder or a hub id"),
     "text as threshold": (
@@ -105,7 +105,7 @@ WRONG = {
     "unknown option": (
         "m:\n  name: x\n  adapter: transformers\n  options: {layer: [1]}",
         4,
-        "unknown option of transformers 'layer'; did you mean 'layers'? There are: head, layers",
+        "unknown option of transformers 'layer'; did you mean 'layers'? Available: head, layers",
     ),
     "option of another type": (
         "m:\n  name: x\n  adapter: transformers\n  options: {layers: 1}",

@@ -131,13 +131,13 @@ SAVEDMODEL = {
         lambda _: None,
         {"signature": "x"},
         EncoderError,
-        "has no signature 'x'. There are: serving_default",
+        "has no signature 'x'. Available: serving_default",
     ),
     "unknown output": (
         lambda _: None,
         {"signature": "serving_default", "output": "x"},
         EncoderError,
-        "has no output 'x'. There are: outputs",
+        "has no output 'x'. Available: outputs",
     ),
 }
 

@@ -122,7 +122,7 @@ def test_the_same_scores_and_the_same_weights_are_said_to_be():
 
 def test_a_surface_scorer_takes_one_line():
     up, down = said(scores(lost=range(40)), scores(), role="surface"), said(scores(), scores(), role="surface")
-    assert reference.surface_summary(up).endswith("certainly above it in 1 of 1 properties")
+    assert reference.surface_summary(up).endswith("better, with certainty, in 1 of 1 properties")
     assert reference.surface_summary(down).endswith("in 0 of 1 properties; not in opposites (+0.0)")
 
 

@@ -30,7 +30,7 @@ WRONG = {
     "unknown key": (
         "[tool.encheck]\nmodel = 'x'",
         2,
-        "[tool.encheck] unknown key 'model'; did you mean 'models'? There are: check-packages, known_failures, ",
+        "[tool.encheck] unknown key 'model'; did you mean 'models'? Available: check-packages, known_failures, ",
     ),
     "truth for a size": (
         "[tool.encheck]\n\nstore-limit-mb = true",

@@ -186,7 +186,7 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
     outcome = run("shifted", against(folder), *twins("random", "cuts", "shifted-2"))
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(
-        ["*--twin=shifted-2 is shifted again (the same weights). A seed replicate is a separate checkpoint*"]
+        ["*--twin=shifted-2 has the same weights as shifted. A seed replicate is a separate checkpoint*"]
     )
     assert not (pytester.path / "out").exists()
 

@@ -365,7 +365,7 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
         ),
         (
             '[tool.encheck.known_failures.jaccard]\n"antonymm_*/probes*/*" = "why"',
-            "*jaccard's known_failures: unknown check 'antonymm_[*]'. There are: *",
+            "*jaccard's known_failures: unknown check 'antonymm_[*]'. Available: *",
         ),
         (
             '[tool.encheck.thresholds]\n"antonym_*" = 0.1',
@@ -394,7 +394,7 @@ def test_a_level_that_a_check_has_not_is_refused(pytester, run, workers):
     outcome = run("--encheck-model=jaccard", "-m", "synonym", *workers)
     assert outcome.ret == 4
     pytest.LineMatcher([*outcome.outlines, *outcome.errlines]).fnmatch_lines(
-        ["*thresholds: unknown level of synonym_keeps_the_similarity '7'. There are: 1, 2, 3*"]
+        ["*thresholds: unknown level of synonym_keeps_the_similarity '7'. Available: 1, 2, 3*"]
     )
 
 
@@ -638,10 +638,10 @@ def test_nothing_is_loaded_or_encoded_to_list_the_checks(run):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--encheck-model=oracel"], "*unknown model 'oracel'; did you mean 'oracle'? There are: arctic, *"),
-        (["--encheck-model=oracel", "-n2"], "*unknown model 'oracel'; did you mean 'oracle'? There are: arctic, *"),
+        (["--encheck-model=oracel"], "*unknown model 'oracel'; did you mean 'oracle'? Available: arctic, *"),
+        (["--encheck-model=oracel", "-n2"], "*unknown model 'oracel'; did you mean 'oracle'? Available: arctic, *"),
         (["--encheck-model=./nowhere"], "*model folder './nowhere' does not exist*"),
-        (["--encheck-data=prbes"], "*unknown data set 'prbes'; did you mean 'probes'? There are: *"),
+        (["--encheck-data=prbes"], "*unknown data set 'prbes'; did you mean 'probes'? Available: *"),
         (["--encheck-data=mrpc"], "*'mrpc' needs a path: --data mrpc:PATH*msr_paraphrase_train.txt*"),
         (["--encheck-data=mrpc:nowhere"], "*mrpc: nowhere does not exist*"),
     ],
@@ -657,7 +657,7 @@ def test_bad_input_is_one_message_and_exit_4(run, args, message):
     [
         (
             ["-m", "antonymm"],
-            "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, binding, *",
+            "*unknown marker 'antonymm'; did you mean 'antonym'? Available: antonym, binding, *",
         ),
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
@@ -685,7 +685,7 @@ def test_a_place_that_takes_no_results_is_refused_before_anything_is_encoded(run
 def test_what_only_a_worker_finds_out_is_one_message_and_exit_4_too(run):
     outcome = run("--encheck-model=jaccard", "-m", "not(antonymm or number)", "-n2")
     assert outcome.ret == 4
-    outcome.stdout.fnmatch_lines(["ERROR: unknown marker 'antonymm'; did you mean 'antonym'? There are: *--property*"])
+    outcome.stdout.fnmatch_lines(["ERROR: unknown marker 'antonymm'; did you mean 'antonym'? Available: *--property*"])
     assert "INTERNALERROR" not in outcome.stdout.str()
 
 
@@ -771,7 +771,7 @@ def test_a_misspelt_option_names_the_nearest_one(pytester, given, meant):
     outcome = pytester.runpytest("-p", "no:cacheprovider", given)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(
-        [f"*unknown option '{given.partition('=')[0]}'; did you mean '{meant}'[?] There are: *"]
+        [f"*unknown option '{given.partition('=')[0]}'; did you mean '{meant}'[?] Available: *"]
     )
 
 

@@ -253,7 +253,7 @@ def test_it_says_why_an_item_is_not_shrunk():
             triplet("A dog barked.", "A big dog barked.", "A cat barked.", **more), always_wrong, ENGLISH
         )
 
-    assert why(far_why="dog > cat") == "its edits cannot be made again here"
+    assert why(far_why="dog > cat") == "its edits cannot be repeated here"
     assert "cannot be matched" in why(near_edits=())
     jumbled = Triplet(ItemId("own/8f51134ccd0afd90/jumble/1/jumble/0"), "A b.", "A c.", "B a.", "c")
     assert "jumbled" in shrink_item(jumbled, always_wrong, ENGLISH)

@@ -118,10 +118,10 @@ def test_hostile_texts_are_no_longer_than_asked(text):
 
 def test_what_there_is_not_is_said_with_what_there_is():
     with pytest.raises(
-        UsageError, match=r"unknown property 'numbr'; did you mean 'number'\? There are: antonym, binding"
+        UsageError, match=r"unknown property 'numbr'; did you mean 'number'\? Available: antonym, binding"
     ):
         minimal_pair("numbr")
-    with pytest.raises(UsageError, match=r"unknown property 'antonym'\. There are: binding"):
+    with pytest.raises(UsageError, match=r"unknown property 'antonym'\. Available: binding"):
         paraphrases("antonym")
     with pytest.raises(UsageError, match="unknown side of the surface 'left'"):
         minimal_pair("negation", favours="left")

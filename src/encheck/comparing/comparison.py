@@ -313,7 +313,7 @@ def shared_epsilons(models: Sequence[ComparedModel]) -> dict[str, float]:
                 epsilon = float(row.params["epsilon"])
                 if found.setdefault(row.case.of_any_model, epsilon) != epsilon:
                     several = f"--epsilon {found[row.case.of_any_model]} and {epsilon}"
-                    raise UsageError(f"the runs were made with {several}: compare runs with one --epsilon")
+                    raise UsageError(f"the runs were made with {several}: compare runs with the same --epsilon")
     return found
 
 

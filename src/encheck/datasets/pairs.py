@@ -141,7 +141,7 @@ def repeats_message(path: Path, repeats: int, rows: int) -> list[str]:
 
 def scores_message(path: Path, count: int, low: float, high: float) -> list[str]:
     """Return a message about the scores of `count` pairs, or an empty list if `count` is 0."""
-    ranks = "`sts` ranks pairs by it: higher means more similar"
+    ranks = "`sts` ranks pairs by it, higher as more similar"
     return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)
 
 

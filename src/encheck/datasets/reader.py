@@ -494,7 +494,7 @@ def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:
     """Return the error for an unsupported file format. It names a command that converts the file, if there is one.
 
     >>> str(unknown_format_error(Path("log.zst"), [".csv"]))
-    "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
+    "log.zst: unknown file ending '.zst'. Available: .csv. Remedy: unzstd log.zst"
     """
     ending, name = path.suffix.lower(), path.with_suffix("")
     if path.is_file() and (remedy := trec_sgml_remedy([path], path.parent)):

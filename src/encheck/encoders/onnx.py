@@ -110,7 +110,7 @@ def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimensi
         if wanted not in {output.name for output in outputs}:
             raise EncoderError(f"{file}: {unknown_name_message('output', wanted, [output.name for output in outputs])}")
         if wanted not in {output.name for output in fitting}:
-            raise EncoderError(f"{file}: the output {wanted} cannot be used: {shapes}. There are: {every}")
+            raise EncoderError(f"{file}: the output {wanted} cannot be used: {shapes}. Available: {every}")
         return wanted
 
     plausible = [output.name for output in fitting if output.name not in SCORE_OUTPUTS]
@@ -122,7 +122,7 @@ def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimensi
             break
     why = f"{len(chosen)} outputs fit, {' and '.join(chosen)}" if chosen else f"no output fits: {shapes}"
     remedy = "Remedy: name the one with the vectors: --model-arg output=NAME"
-    raise EncoderError(f"{file}: {why}. There are: {every}. {remedy}")
+    raise EncoderError(f"{file}: {why}. Available: {every}. {remedy}")
 
 
 def pool_token_vectors(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
@@ -238,7 +238,7 @@ class OnnxEncoder(LocalEncoder):
         name = self.device.name
         if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
             raise UsageError(
-                f"--device={name}: ONNX Runtime has no provider for it here. There are: {', '.join(there)}. "
+                f"--device={name}: ONNX Runtime has no provider for it here. Available: {', '.join(there)}. "
                 "Remedy: pip install onnxruntime-gpu (for cuda), and its driver; or --device=cpu"
             )
 

@@ -187,7 +187,7 @@ class SavedModelEncoder(LocalEncoder):
         chosen = named or ("serving_default" if "serving_default" in there else next(iter(there), ""))
         if chosen not in there:
             raise EncoderError(
-                f"{self.source} has no signature {chosen!r}. There are: {', '.join(there) or 'none'}. Remedy: "
+                f"{self.source} has no signature {chosen!r}. Available: {', '.join(there) or 'none'}. Remedy: "
                 "--model-arg signature=NAME"
             )
         function = self.model.signatures[chosen]
@@ -207,7 +207,7 @@ class SavedModelEncoder(LocalEncoder):
                 name = self.config.options.get("output") or ("outputs" if "outputs" in made else sorted(made)[0])
                 if name not in made:
                     raise EncoderError(
-                        f"{self.source} has no output {name!r}. There are: {', '.join(sorted(made))}. Remedy: "
+                        f"{self.source} has no output {name!r}. Available: {', '.join(sorted(made))}. Remedy: "
                         "--model-arg output=NAME"
                     )
                 made = made[name]

@@ -546,7 +546,7 @@ def _read_summary(path: Path) -> dict[str, Any]:
         maker = versions.get("encheck", "unknown") if isinstance(versions, dict) else "unknown"
         raise BaselineError(
             f"{path} has baseline version {version!r}, but this encheck reads version {VERSION}: make the baseline "
-            f"again, or install the encheck that made it ({maker})"
+            f"again, or install the version of encheck that made it ({maker})"
         )
     if found.get("checksum") != summary_checksum(found):
         raise BaselineError(f"{path} was edited by hand: its checksum does not match. Make the baseline again")

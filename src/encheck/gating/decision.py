@@ -467,7 +467,7 @@ def _assess_families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -
             continue
         shown, degrees_of_freedom = pooled_error(f, chosen)
         alone = [
-            _calibration_error_of_row(rows[i], f.scores[i], f.sharing[i], f.degrees_of_freedom[i], rule) / f.delta[i]
+            _error_beyond_items(rows[i], f.scores[i], f.sharing[i], f.degrees_of_freedom[i], rule) / f.delta[i]
             for i in chosen
         ]
         error = np.hypot(shown, np.linalg.norm(alone) / len(chosen))
@@ -491,9 +491,7 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
     return variance**0.5, joint.degrees_of_freedom
 
 
-def _calibration_error_of_row(
-    row: GateRow, scores: Floats, sharing: Sharing, degrees_of_freedom: float, rule: Rule
-) -> float:
+def _error_beyond_items(row: GateRow, scores: Floats, sharing: Sharing, degrees_of_freedom: float, rule: Rule) -> float:
     """Return the part of a row's error that its items do not show: the calibration error.
 
     If no item differs, return the error that the interval implies.

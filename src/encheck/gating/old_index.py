@@ -329,7 +329,7 @@ def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, v
     found = replace(found, mapped=_compare_searches(own, rows, search, texts))
     if found.mapped and found.mapped.is_as_good:
         return replace(
-            found, adapter=fit_map(*texts.vectors_of_both(old, new), texts.groups, unit=old.similarity == "cosine")
+            found, adapter=fit_map(*texts.new_and_old_vectors(old, new), texts.groups, unit=old.similarity == "cosine")
         )
     return found
 
@@ -427,7 +427,7 @@ class _MapTexts:
         anywhere = np.where(of_first == IN_NO_MAP, np.arange(len(of_query)) % FOLDS, of_first)
         return np.where(of_query == IN_NO_MAP, anywhere, of_query), of_document
 
-    def vectors_of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
+    def new_and_old_vectors(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
         """Return the vectors of the texts, new and old; shape [n, d] each."""
         if old.queries is None or new.queries is None:
             return new.documents[self.places], old.documents[self.places]
@@ -460,7 +460,7 @@ def _join_queries(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *
 def _map_held_out_queries(old: IndexVectors, new: IndexVectors, texts: _MapTexts) -> Vectors | None:
     """Return the new queries, each mapped by a map that was not fitted on its part; None if the texts are too few."""
     assert new.queries is not None
-    (x, y), (of_query, _) = texts.vectors_of_both(old, new), texts.parts
+    (x, y), (of_query, _) = texts.new_and_old_vectors(old, new), texts.parts
     queries = np.zeros((len(new.queries), y.shape[1]), np.float32)
     for part in np.unique(of_query):
         seen, mine = texts.part != part, of_query == part

@@ -88,7 +88,7 @@ def _import_own_generator(name: str, ours: Collection[str]) -> Generator:
     """Return the user's generator of this name."""
     if option := OF_MODELS.get(name):
         raise UsageError(f"--generator={name} cannot be chosen: give {option}, and leave --generator out")
-    if not own.NAME.fullmatch(name):
+    if not own.OBJECT_PATH.fullmatch(name):
         raise UsageError(
             f"--generator: {unknown_name_message('generator', name, ours)}. One of your own is written module:function"
         )

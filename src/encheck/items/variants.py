@@ -218,7 +218,7 @@ def refuse_unread_variants(
         said = f"level {level}, but checks read {', '.join(map(str, levels))}"
     else:
         (near,) = difflib.get_close_matches(relation, known, n=1, cutoff=0.0)
-        said = f"the nearest one that is read is {near!r}. There are: {', '.join(known)}"
+        said = f"the nearest one that is read is {near!r}. Available: {', '.join(known)}"
     more = f" (and {len(unread) - 1} more such relations or levels)" if len(unread) > 1 else ""
     raise DataError(
         f"{dataset.name}: no check reads the relation {relation!r} at level {level}, which {count} variants have{more}"

@@ -511,7 +511,7 @@ def _follows_another_name(parse: Parse, at: int) -> bool:
 
 
 def _find_control_span(parse: Parse, first: int, last: int) -> NameSpan | None:
-    """Return the place for "someone else" or "another city".
+    """Return where to insert "someone else" or "another city".
 
     Return None in questions and lists, and if words describe the name.
     """

@@ -33,7 +33,7 @@ def _room_of_each_pair(table: CaseScores, scale: Scale) -> Floats:
     return np.asarray((scale.identity - table.near) / unit)
 
 
-def _negative_deviations(table: CaseScores, scale: Scale) -> Floats:
+def _negated_distances_from_mean(table: CaseScores, scale: Scale) -> Floats:
     """Return the negative distance of each random pair from the mean of all random pairs, on the calibrated scale."""
     return -np.abs(table.near - scale.reference) / scale.unit
 
@@ -78,7 +78,7 @@ def room(scores: PairScores) -> Estimate:
     return _mean_estimate("room", scores, scores.scale.identity - scores.values)
 
 
-@metric(values=_negative_deviations, delta=0.05, label="unsteadiness, negative", references=no_references)
+@metric(values=_negated_distances_from_mean, delta=0.05, label="unsteadiness, negative", references=no_references)
 def steadiness(scores: PairScores) -> Estimate:
     """Return 1 minus the standard deviation of random pairs on the calibrated scale. Wide noise hides near texts."""
     values = scores.scale.calibrate(scores.values)

@@ -542,7 +542,7 @@ def refuse_invalid_options(parsed: Any) -> None:
     if parsed.encheck_address and not (parsed.encheck_engine or "").startswith("ray"):
         raise UsageError("--address requires --engine=ray")
     if parsed.encheck_quick and parsed.encheck_engine:
-        raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
+        raise UsageError("--quick stops after a first look, but --engine measures all pairs: give only one of them")
 
 
 def options_as_markdown() -> str:

@@ -193,7 +193,7 @@ def _write_yaml(path: Path, value: Any) -> Path:
 
 ITEM_COLUMNS = ("item", "cluster", "split", "label", "gold", "source", "near", "far", "near_score", "far_score")
 NOT_FOR_TRAINING = (
-    "do not train on these items: a gate decides by them, and a model that has seen them looks better than it is"
+    "not for training: a gate decides by these items, and a model that has seen them looks better than it is"
 )
 
 

@@ -80,7 +80,7 @@ def surface_summary(one: Reference) -> str:
     others = [row for row in one.properties if row.said != "better"]
     missed = ", ".join(f"{plain_name(row.property)} ({100 * row.difference:+.1f})" for row in others)
     count = len(one.properties)
-    start = f"{reference_heading(one)}: certainly above it in {count - len(others)} of {count} properties"
+    start = f"{reference_heading(one)}: better, with certainty, in {count - len(others)} of {count} properties"
     return f"{start}; not in {missed}" if missed else start
 
 

@@ -371,7 +371,7 @@ def _is_shown(name: str, scores: Scores) -> bool:
 
     A scorer that counts something is shown only if it gives the items enough distinct scores.
     """
-    return name not in POLARITY or getattr(scores, "distinct_score_share", 1.0) >= FEWEST_TOLD_APART
+    return name not in POLARITY or getattr(scores, "untied_share", 1.0) >= FEWEST_TOLD_APART
 
 
 def _bm25_candidates(queries: Sequence[SearchingQuery], index: LexicalIndex) -> list[NDArray[np.intp]]:

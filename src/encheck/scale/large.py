@@ -117,7 +117,7 @@ def columns_of_shards(
         said = "%s: %d of %d rows repeat an earlier pair word for word, and each counts"
         log.warning(said, name, len(repeats[0]), counts["rows"])
     if (scores := known["gold"][~np.isnan(known["gold"])]).size:
-        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it: higher means more similar"
+        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it, higher as more similar"
         log.warning(said, name, scores.size, scores.min(), scores.max())
     if counts["skipped"]:
         log.warning("%s: %d malformed rows excluded; the first: %s", name, counts["skipped"], notes[0])

@@ -391,7 +391,7 @@ class RayEngine:
                 Shard(**done["shard"]), done["path"], done["counts"], done["seconds"], tuple(done["notes"])
             )
         log.info(
-            "Ray %s did %d shards on %d nodes: %d workers on %s, the largest of %.0f MB, %.0f processor seconds",
+            "Ray %s measured %d shards on %d nodes: %d workers on %s, the largest with %.0f MB, %.0f processor seconds",
             ray.__version__, len(shards), self._nodes, actors, "GPUs" if gpus else "CPUs", max(peak.values()),
             sum(cpu.values()),
         )  # fmt: skip

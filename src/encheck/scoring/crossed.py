@@ -121,9 +121,9 @@ class CrossedScores:
         return self.sides.margins.reshape(-1, SIDES)
 
     @property
-    def distinct_score_share(self) -> float:
+    def untied_share(self) -> float:
         """The share of sides whose two texts have different scores."""
-        return self.sides.distinct_score_share
+        return self.sides.untied_share
 
     @property
     def calibrated(self) -> Self:

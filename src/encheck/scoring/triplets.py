@@ -87,7 +87,7 @@ class MarginScores:
         return (Scale(0.0) if self.suffix else self.scale).margins(self.near, self.far)
 
     @property
-    def distinct_score_share(self) -> float:
+    def untied_share(self) -> float:
         """The share of triplets whose two texts have different scores."""
         return float((self.margins != 0).mean())
 

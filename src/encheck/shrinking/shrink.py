@@ -373,7 +373,7 @@ def why_not_shrinkable(item: Triplet, remake: MakeTriplets | None) -> str:
     if any(not edits and not why for edits, why in ((item.near_edits, item.near_why), (item.far_edits, item.far_why))):
         return "the parts of its texts cannot be matched: a text has no edits"
     if item.near_why or item.far_why:
-        return "" if remake else "its edits cannot be made again here"
+        return "" if remake else "its edits cannot be repeated here"
     return ""
 
 

@@ -68,7 +68,7 @@ def test_the_promise_the_matches_and_the_old_number_are_answered(found):
     assert found.promise.threshold == found.kept.threshold < 0.45
     assert found.kept.recall.value == 1
     assert [match.refused for match in found.matches] == [
-        "", "the old threshold accepts 0 negatives, but 30 are needed to choose by", "",
+        "", "the old threshold accepts 0 negatives, but 30 are needed to choose a new one", "",
     ]  # fmt: skip
     assert found.chosen.way == "hits"
     assert found.chosen.point.hits.value == pytest.approx(found.old.hits.value)

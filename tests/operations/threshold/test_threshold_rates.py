@@ -113,7 +113,7 @@ def test_too_few_accepted_pairs_are_refused(sample):
     cut = np.sort(old[found.labels == -1])[::-1][28]
     match = match_threshold(Population(found), old, cut, new, "hits")
     assert match.threshold is None
-    assert match.refused == "the old threshold accepts 29 pairs, but 30 are needed to choose by"
+    assert match.refused == "the old threshold accepts 29 pairs, but 30 are needed to choose a new one"
     negatives = found.select(np.flatnonzero(found.labels <= 0).tolist())
     kept = found.labels <= 0
     assert (

@@ -52,7 +52,7 @@ class CloseWords(NamedTuple):
 
 
 def _fits_place(place: Place, lexicon: Lexicon, parse: Parse, at: int, new: str) -> bool:
-    """Return whether the other word fits for any meaning of the sentence, by tags, neighbours and other words."""
+    """Return whether the other word fits whatever the sentence means, judging by tags and neighbouring words."""
     word, head = parse.lowers[at], parse.heads[at]
     before = parse.lowers[at - 1] if at else ""
     behind = parse.lowers[at + 1] if at + 1 < len(parse) else ""

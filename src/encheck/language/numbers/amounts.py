@@ -62,7 +62,7 @@ IDIOMS = frozenset("half thought nature world hand party degree person reich gue
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 MAX_COMPOUND = 100
 SIGNS = frozenset("^ _ = + * × / \\ - − < > ~ ±".split())  # of formulas, with blanks around them
-NO_PLURAL = "one or zero: no other number agrees grammatically"
+NO_PLURAL = "the number is one or zero, and any other would need a plural"
 SINGLE_UNITS = frozenset("year hour day week month minute mile star night page".split())
 WHOLES = frozenset("the these those his her its their our us them".split())
 UNIT_SIGNS = frozenset(

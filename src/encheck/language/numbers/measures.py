@@ -124,7 +124,7 @@ def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     count = value_of_number_words(text) if text[0].isalpha() else None
     value, style = (count, NumberStyle()) if count is not None else parse_digits(text)
     if value < 2 and not style.decimals:
-        return "one or zero: no other number agrees grammatically"
+        return "the number is one or zero, and any other would need a plural"
     is_wordy, capital = text[0].isalpha(), text[0].isupper()
 
     def write_in_same_notation(value: Fraction) -> str:

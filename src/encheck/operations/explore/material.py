@@ -190,7 +190,7 @@ class Material:
 def refuse_unknown_properties(names: Sequence[str]) -> None:
     """Raise UsageError if no property is named, or if there is no material for a named property."""
     if not names:
-        raise UsageError(f"name a property with --properties. There are: {', '.join(PROPERTIES)}")
+        raise UsageError(f"name a property with --properties. Available: {', '.join(PROPERTIES)}")
     for name in names:
         if name not in PROPERTIES:
             raise UsageError(unknown_name_message("property", name, PROPERTIES))

@@ -433,7 +433,7 @@ def _slice_rates(
     found.sort(key=lambda one: -one.clusters)
     left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"
     more = f"{len(found) - MOST_SLICES} further slices are left out: those with the most clusters are shown"
-    none = f"columns that make no slices (slices need at least two values with two pairs each): {', '.join(unfit)}"
+    none = f"columns without slices (a column needs at least two values with two pairs each): {', '.join(unfit)}"
     said = ((left, few), (more, len(found) > MOST_SLICES), (none, unfit))
     return tuple(found[:MOST_SLICES]), [text for text, is_so in said if is_so]
 
