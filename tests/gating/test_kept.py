@@ -76,7 +76,7 @@ def spoilt(**fields):
 @pytest.mark.parametrize(
     ("now", "says"),
     [
-        (spoilt(near="another text"), "of .*, some of its 400 items have other texts"),
+        (spoilt(near="another text"), "Of .*, some of its 400 items have other texts"),
         (spoilt(item="d/another"), "at least 1 of its 400 items are not in this run, and at least 1 are new"),
         (case_of(*scores(390)), "at least 10 of its 400 items are not in this run, and at least 0 are new"),
         (spoilt(label=1), "in other splits, or with other labels"),

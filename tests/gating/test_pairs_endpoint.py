@@ -64,7 +64,7 @@ def test_a_constant_score_is_no_threshold_however_few_negatives_there_are(negati
 def test_too_few_negatives_cannot_tell_and_say_how_many_it_takes():
     found = endpoint(scored(4, 0)[:300], scored(4, 0)[:300], labels=LABELS[:300], things=ALONE[:300])
     assert found.answer == "cannot tell"
-    assert "149 independent negatives without one false accept: there are 100, worth" in found.reason
+    assert "149 independent negatives without one false accept: the 100 here count as" in found.reason
 
 
 def test_negatives_that_share_a_text_count_for_less():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -85,14 +85,16 @@ class WrongAlone:
 
 def render_comparison(comparison: ModelComparison) -> str:
     """Return the HTML page with the matrix, the checks of each property, the pictures, and the flips."""
-    ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_property_names(comparison)))}
+    names = [line.property for line in comparison.matrix]
+    names += [d.property for some in comparison.differences.values() for d in some]
+    ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(names))}
     several = len({line.data for line in comparison.matrix}) > 1
     groups = [
         (f"{family}, {data}" if several else family, list(some))
         for (data, family), some in groupby(comparison.matrix, key=lambda line: (line.data, line.family))
     ]
     # The cases of each property, in the order in which the page shows them.
-    cases: dict[str, list[CaseRows]] = {name: [] for name in _property_names(comparison)}
+    cases: dict[str, list[CaseRows]] = {name: [] for name in ids}
     first = {d.case: d for some in comparison.differences.values() for d in some}
     by_case = {name: {d.case: d for d in some} for name, some in comparison.differences.items()}
     for case, d in first.items():
@@ -182,12 +184,6 @@ def _health_lines(models: Sequence[ComparedModel]) -> list[tuple[str, list[Prope
         name = f"{plain}, {row.data}" if several else plain
         lines.append(PropertyLine(name, HEALTH, row.data, row.check, row.level, metric, "", None, None, "", cells))
     return [("health of the space, each with its own interval", lines)] if lines else []
-
-
-def _property_names(comparison: ModelComparison) -> Iterator[str]:
-    """Yield all properties, starting with those of the matrix."""
-    yield from (line.property for line in comparison.matrix)
-    yield from (d.property for some in comparison.differences.values() for d in some)
 
 
 def _metric_label(figure: str) -> str:
