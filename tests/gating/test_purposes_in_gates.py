@@ -241,11 +241,11 @@ def test_a_purpose_that_cannot_be_is_one_error(gate, how, said):
 @pytest.mark.parametrize(
     ("data", "how", "said"),
     [
-        ("retrieval:english.jsonl", {"purpose": "pairs"}, "pairs labelled 0 and 1 .* these data hold: --for search"),
-        ("pairs:pairs.csv", {"purpose": "search"}, "--for search needs data .* these data hold: --for pairs"),
+        ("retrieval:english.jsonl", {"purpose": "pairs"}, "pairs labelled 0 and 1 .* These data fit --for search"),
+        ("pairs:pairs.csv", {"purpose": "search"}, "--for search needs data .* These data fit --for pairs"),
         ("retrieval:english.jsonl", {"protect": ["ngation"]}, "unknown --protect 'ngation'; did you mean 'negation'"),
-        ("retrieval:english.jsonl", {"purpose": "similarity"}, "graded pairs .* these data hold: --for search"),
-        ("pairs:graded.csv", {"purpose": "pairs"}, "labelled 0 and 1 .* these data hold: --for similarity"),
+        ("retrieval:english.jsonl", {"purpose": "similarity"}, "graded pairs .* These data fit --for search"),
+        ("pairs:graded.csv", {"purpose": "pairs"}, "labelled 0 and 1 .* These data fit --for similarity"),
         ("pairs:graded.csv", {"protect": ["ngation"]}, "unknown --protect 'ngation'"),
         (
             "retrieval:german.jsonl",

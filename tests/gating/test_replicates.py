@@ -95,7 +95,9 @@ def test_replicates_whose_rows_go_up_and_down_are_kept_in_the_baselines_order():
 
 def test_one_that_loses_in_all_capabilities_is_damaged_and_no_replicate():
     others = {"a": checkpoint(1), "b": checkpoint(2)}
-    with pytest.raises(BaselineError, match=r"--twin=c: the gate rows lose 2\.\d\d deltas on average .* a seed moves"):
+    with pytest.raises(
+        BaselineError, match=r"--twin=c: the gate rows lose 2\.\d\d deltas on average .* another seed moves"
+    ):
         check_replicates(checkpoint(0), others | {"c": checkpoint(3, loss=0.05)})
 
 
