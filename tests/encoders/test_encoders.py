@@ -510,7 +510,7 @@ def test_a_folder_that_is_missing_below_one_that_is_here_is_told_with_its_neighb
     hub = HUB.replace(', package="not_installed.at_all"', "")
     *_, said = run_python(hub, "out/checkpoint-9", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "home")).splitlines()
     assert said.startswith("unknown folder 'out/checkpoint-9'; did you mean 'out/checkpoint-90'? Available: out/check")
-    assert said.endswith("Remedy: name a folder that exists: --model=./folder")
+    assert said.endswith("Remedy: give a folder that exists, such as ./checkpoint")
 
 
 @pytest.mark.parametrize("whole", [True, False])

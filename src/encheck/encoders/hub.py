@@ -22,7 +22,7 @@ PATTERNS = [
 ]
 COMMIT = re.compile(r"[0-9a-f]{40}")
 log = logging.getLogger("encheck")
-HERE = "name a folder that exists: --model=./folder"
+HERE = "give a folder that exists, such as ./checkpoint"
 PICKLES = ["*.bin", "*/*.bin"]
 
 

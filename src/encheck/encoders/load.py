@@ -293,7 +293,7 @@ def find_model_folder(config: ModelConfig, file_hash: FileHash = file_sha256) ->
         if not is_folder(folder):
             kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
             raise ModelError(
-                f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder"
+                f"model folder {config.name!r} {kind}. Remedy: give a folder that exists, such as ./checkpoint"
             )
     else:
         folder = _folder_in_package(config) or fetch_folder(config)

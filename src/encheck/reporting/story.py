@@ -236,10 +236,10 @@ def _gate_findings(results: RunFile, names: Any) -> Iterator[Finding]:
                 continue
             model, _ = names(results.models[0].label, "")
             change = f"{row.baseline:.3f} before, {row.candidate:.3f} now"
-            if row.figures:
-                change = f"right before and now: {printed_figures(row)}"
-            elif row.kind == "rate":
+            if row.kind == "rate":
                 change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
+            elif row.figures:
+                change = f"right before and now: {printed_figures(row)}"
             skill = gate_row_name(row)
             claim = f"{model} is worse at {skill[:1].lower()}{skill[1:]} than {against.baseline}"
             figures = f"{change}, on {row.n:,} items. {row.means}".strip().rstrip(".")

@@ -539,10 +539,11 @@ def _amount_lost(row: GateRow) -> str:
 
 
 def _before_and_now_sentence(row: GateRow) -> str:
+    if row.kind == "rate":
+        pooled = f"Right in {100 * row.baseline:.1f}% before, in {100 * row.candidate:.1f}% now."
+        return f"{pooled} The main figure: {printed_figures(row)}." if row.figures else pooled
     if row.figures:
         return f"Right before and now: {printed_figures(row)}."
-    if row.kind == "rate":
-        return f"Right in {100 * row.baseline:.1f}% before, in {100 * row.candidate:.1f}% now."
     return f"{row.endpoint or 'Score'}: {_score_change(row)}."
 
 
