@@ -1,5 +1,6 @@
 """A verdict is never read off a point estimate."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -128,7 +129,8 @@ def test_a_threshold_of_the_users_goes_before_floor_and_aim_and_less_fails():
 def test_in_a_gate_a_figure_is_shown_with_its_lines_and_decides_nothing_unless_it_is_broken():
     terms = JudgingTerms(declared=(0.5, 0.8), only_shown=True)
     assert terms.decides
-    assert judge_by_terms(estimate(0.3, 0.2, 0.4), terms) == JudgedFigure(None, HELD, "")
+    for shown in (estimate(0.3, 0.2, 0.4), estimate(0.6, 0.55, 0.7)):  # below the floor, and between it and the aim
+        assert judge_by_terms(shown, terms) == JudgedFigure(None, HELD, "")
     assert judge_by_terms(estimate(float("nan"), 0, 1), terms).verdict == "error"
 
 
@@ -147,7 +149,8 @@ def test_a_pass_says_that_the_model_was_trained_on_the_data_and_a_failure_does_n
 @pytest.mark.parametrize(("value", "verdict"), [(0.9, "fail"), (1.0, "inconclusive")])
 def test_one_text_breaks_a_contract_and_few_do_not_keep_it(value, verdict):
     params = {"cause": "1 of 10 texts get another answer"} if value < 1 else {}
-    few = Estimate("contract_kept", value, value, value, n=10, clusters=10, params=params)
+    metric = json.loads('"contract_kept"')  # as from a file: equal, but another object
+    few = Estimate(metric, value, value, value, n=10, clusters=10, params=params)
     ruling = judge_by_terms(few, JudgingTerms(declared=(1.0, 1.0)))
     assert (ruling.verdict, params.get("cause", "only 10 independent") in ruling.reason) == (verdict, True)
 

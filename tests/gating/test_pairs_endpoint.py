@@ -117,6 +117,16 @@ def test_of_two_equal_models_one_is_seldom_better_once_the_choice_of_thresholds_
     assert wrong[1] <= 9  # 5% of 100, and two of its standard errors
 
 
+def test_where_no_positive_is_near_the_threshold_its_choice_costs_nothing():
+    """The positives far above it, among the highest negatives, do not count as near."""
+    negatives = np.linspace(1, 0, 1_000)
+    old = np.concatenate([np.repeat([2.0, -1.0], 100), negatives])
+    new = np.concatenate([np.linspace(1, 0.99, 100), np.full(100, -1.0), negatives])
+    found = endpoint(old, new, budget=0.1)
+    assert found.new.hits.sum() == 100
+    assert found.threshold_variance == 0
+
+
 def test_a_loss_of_a_third_of_the_hits_is_seen():
     found = endpoint(scored(3, 0), scored(2, 0, seed=1))
     low, high = found.interval()

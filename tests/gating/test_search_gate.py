@@ -4,12 +4,16 @@ import json
 from dataclasses import replace
 
 import jsonschema
+import numpy as np
 import pytest
 from gate_fakes import columns, given
 from recorded import run_file
 
+from encheck.encoders.settings import EncodingSettings
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
 from encheck.gating.comparison import gate_against_baseline
+from encheck.gating.purpose import Purpose
+from encheck.gating.reindex import DocumentLengths, RoleVectors, TextLength, VectorSample
 from encheck.gating.types import Gate
 from encheck.reporting import markdown, terminal
 from encheck.reporting.answers import write_unjudged
@@ -102,6 +106,7 @@ def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed
     entry, against = shown(*weighed(40))
     row = against.rows[0]
     assert (row.name, row.endpoint, row.outcome, row.alpha) == ("retrieval/d/1", "recall@1", "block", 0.05)
+    assert (row.worse_queries, row.better_queries) == (40, 0)
     text = "\n".join(terminal.gate_lines(entry, verbose=True))
     assert "retrieval/d/1: the primary endpoint is recall@1, tested, at 5%" in text
     assert "other metrics (not tested): nDCG@10 1.000 to 0.867, -0.133" in text
@@ -110,6 +115,23 @@ def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed
     assert len({one.before for one in row.lost_queries}) == 3
     text = "\n".join(markdown.gate_markdown(entry, {}, most=50))
     assert "- lost in retrieval/d/1: *source 0*" in text
+
+
+@pytest.mark.parametrize(("purpose", "outcome"), [("search", "block"), ("change", "pass")])
+def test_that_more_documents_are_cut_blocks_a_search_alone(tmp_path, purpose, outcome):
+    items = {CASE: searched([1] * 150)}
+    old, new = (
+        VectorSample(EncodingSettings(maximum_length=limit), "cosine", 8, {"a": TextLength(5, None)},
+                     {"": RoleVectors(("a",), np.ones((1, 8), np.float32))})
+        for limit in (512, 256)
+    )  # fmt: skip
+    save_baseline(tmp_path / "base", said(), model_tables(said(), items, "m"), model="m", vectors=old)
+    decision = gate_against_baseline(
+        read_baseline(tmp_path / "base"), said(), items, model="m", purpose=Purpose(purpose), vectors=new,
+        documents=DocumentLengths("tokens", {100: 90, 300: 10}),
+    ).decision  # fmt: skip
+    assert decision.outcome == outcome
+    assert any("10.0% of your documents" in one for one in decision.reasons) == (purpose == "search")
 
 
 def test_another_endpoint_is_weighed_where_it_is_named(weighed):
