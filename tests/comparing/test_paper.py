@@ -3,8 +3,10 @@
 import csv
 import importlib
 import io
+import json
 import pkgutil
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +97,7 @@ def test_every_pair_and_the_picture_have_the_names_that_are_given(tmp_path):
     assert done.exit_code == 0, done.output
     found = (tmp_path / "t.tex").read_text()
     assert r"opposites & A 100\% model minus old & -50.0$^{\downarrow}$ & {[}" in found
-    assert [found.count(f" & {pair} & ") for pair in ("m minus old", r"m minus A 100\% model")] == [1, 1]
+    assert [found.count(f" & {pair} & ") for pair in ("new minus old", r"new minus A 100\% model")] == [1, 1]
     assert "seed 0" in found
     assert is_balanced(found)
     assert "A 100% model" in drawn.read_text()
@@ -117,6 +119,24 @@ def test_no_name_is_a_command(tmp_path):
     assert escape_latex(HOSTILE) in found
     assert is_balanced(found)
     assert "$x$" not in found
+
+
+def test_models_without_a_source_have_their_labels_and_the_caption_names_the_part_measured(tmp_path):
+    runs = [run(tmp_path / name, 40) for name in ("tf-idf", "jaccard", "old")]
+    for folder, clusters in zip(runs, (10, 10, 0), strict=True):
+        found = json.loads((folder / "results.json").read_text())
+        found["models"][0] |= {"name": "lexical", "adapter": "lexical"}
+        if clusters:
+            found["first_look"] = {"texts": 90, "of_texts": 900, "clusters": clusters, "of_clusters": 2_207}
+        (folder / "results.json").write_text(json.dumps(found))
+    found = compare(runs)
+    tex = latex_table(found, cite=True)
+    (heads,) = re.findall(r"Chance & (.*) ", tex)
+    assert re.findall(r"([\w-]+)~\\cite", heads) == ["tf-idf", "jaccard", "old"]
+    assert len(set(re.findall(r"model-\w+", heads))) == 3
+    assert "Measured in part: a first look at 10 of 2,207 clusters (tf-idf, jaccard). " in tex
+    assert "Measured in part: a first look at 10 of 2,207 clusters. " in latex_table(compare(runs[:2]))
+    assert "Measured in part" not in latex_table(replace(found, models=found.models[2:], matrix=()))
 
 
 def test_a_table_cites_check_data_and_generator_once(tmp_path):

@@ -105,11 +105,14 @@ def encheck_entry(year: str = "") -> BibEntry:
 
 
 def model_entries(model: ComparedModel) -> list[BibEntry]:
-    """Return the entries that the model declares, otherwise one with its name, address, revision and year of use."""
-    source = model.about.name if model.about else ""
+    """Return the entries that the model declares, otherwise one with its name, address, revision and year of use.
+
+    Models without a source have an entry for each label.
+    """
+    source = model.about.name if model.about and model.about.name != model.about.adapter else model.label
     if known := [one for one in bibliography_entries().values() if source in one.declared]:
         return known
-    name, key = model.own_name, f"model-{content_hash(source or model.name)[:8]}"
+    name, key = model.own_name, f"model-{content_hash(source)[:8]}"
     owner, _, short = name.rpartition("/")
     lines = [
         f"key = {{{{{escape_latex(short)}}}}}",
@@ -178,10 +181,9 @@ def display_names(comparison: ModelComparison, given: Sequence[str] = ()) -> dic
 
     Raise UsageError if `given` names an unknown model.
     """
-    names = {model.name: model.own_name for model in comparison.models}
-    for name, full in names.items():  # several runs of one model keep their distinct names
-        if list(names.values()).count(full) > 1:
-            names = names | {name: name}
+    own = [model.own_name for model in comparison.models]
+    # several runs of one model keep their distinct names
+    names = {m.name: m.name if own.count(m.own_name) > 1 else m.own_name for m in comparison.models}
     for text in given:
         name, sign, full = text.partition("=")
         if not sign or not full or name not in names:
@@ -276,7 +278,9 @@ def _latex_pairs_table(comparison: ModelComparison, called: Mapping[str, str]) -
 
 
 def _latex_caption(comparison: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
-    """Return the caption: metric, data and their edition, seed, n, and what the signs mean."""
+    """Return the caption: metric, data and their edition, the part that a first look measured, seed, n, and what the
+    signs mean.
+    """
     by = f"encheck{_citation([encheck_entry()]) if cite else ''} {escape_latex(metadata.version('encheck'))}"
     data = dict.fromkeys(line.data for line in comparison.matrix)
     told = []
@@ -288,13 +292,18 @@ def _latex_caption(comparison: ModelComparison, called: Mapping[str, str], *, ci
     counts = [one.n for line in comparison.matrix for one in line.cells if one]
     n = f"{min(counts):,} to {max(counts):,}" if counts else "0"
     seeds = " and ".join(str(seed) for seed in sorted({model.seed for model in comparison.models}))
+    looks: dict[str, list[str]] = {}
+    for model in comparison.models:
+        looks.setdefault(model.look, []).append(called[model.name])
+    parts = [look + f" ({', '.join(names)})" * (len(looks) > 1) for look, names in looks.items() if look]
+    partly = f"Measured in part: {escape_latex('; '.join(parts))}. " if parts else ""
     is_doubtful = any(cell and cell.said == "no evidence" for line in comparison.matrix for cell in line.cells)
     return (
-        f"Behaviour by property, measured by {by} on {escape_latex('; '.join(told))}, seed {seeds}. Figures are "
-        r"percentages of groups that are right in both directions, or of items that are right where a property has no "
-        f"such groups ($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% intervals over "
-        "clusters; adj.: the rate of the same items under weights that balance the surface (chance 50). Chance: "
-        "what guessing "
+        f"Behaviour by property, measured by {by} on {escape_latex('; '.join(told))}, seed {seeds}. {partly}"
+        "Figures are percentages of groups that are right in both directions, or of items that are right where a "
+        f"property has no such groups ($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% "
+        "intervals over clusters; adj.: the rate of the same items under weights that balance the surface (chance 50). "
+        "Chance: what guessing "
         f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than "
         f"{escape_latex(called[comparison.first.name])} on "
         r"the same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models "

@@ -54,9 +54,9 @@ class ComparedModel:
 
     @property
     def own_name(self) -> str:
-        """The model's source, without directories if it is a path. For a model in memory, its name here."""
-        source = self.about.name if self.about else ""
-        return source if re.fullmatch(HUB_ID, source) else Path(source.rpartition(":")[2]).name or self.name
+        """The model's source, without directories if it is a path. For a model without one, its label."""
+        source = self.about.name if self.about and self.about.name != self.about.adapter else ""
+        return source if re.fullmatch(HUB_ID, source) else Path(source.rpartition(":")[2]).name or self.label
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[ComparedModel]:
