@@ -140,7 +140,10 @@ def compare_costs(
     for label, subject in resolve_models(settings, store).items():
         is_stored = isinstance(subject.model, PartialEncoder)
         if subject.kind != "vector":
-            raise UsageError(f"{label} scores pairs and has no index: --cost compares encoders")
+            raise UsageError(
+                f"{label} scores pairs and has no index, which --cost needs: leave it out, or compare runs: "
+                f"encheck run --model={label}, then encheck compare reports/A reports/B"
+            )
         if is_stored and not collection:
             raise UsageError(f"{label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
         EncoderService(subject, store).encode_in_roles({"query": queries[:1]})
