@@ -20,7 +20,7 @@ from encheck.errors import DataError, EncoderError, ModelError, UsageError
 from encheck.operations.threshold.cascade import evaluate_cascade, split_clusters
 from encheck.operations.threshold.rates import Pairs, load_pairs
 from encheck.operations.threshold.report import threshold_lines, threshold_text
-from encheck.statistics.false_accepts import Negatives, lowest_threshold
+from encheck.statistics.false_accepts import Negatives, lowest_threshold, upper_rate_bound
 from encheck.system.typed_files import read_typed
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs/reference/threshold.schema.json"
@@ -215,6 +215,19 @@ def test_a_few_negatives_in_many_pairs_of_one_cluster_do_not_show_that_none_exis
     assert (found.promise.negatives, found.promise.effective) == (80, 3)
 
 
+def test_a_threshold_says_which_bound_decides_and_when_it_fails(tmp_path):
+    negatives = np.array([0.5] + [0.1] * 298 + [0.2] * 30)  # the last thirty are one cluster
+    asked = scored(tmp_path, [0.9] * 40, negatives, [*range(339), *["one"] * 30])
+    found = encheck.threshold(*asked, max_false_accepts=0.05, report_dir=tmp_path)
+    first, second, *_ = threshold_lines(found)
+    condition = "with 95% confidence unless the negatives of one text or cluster all score high"
+    assert first.endswith(f" for 5% false accepts, {condition}")
+    assert f"it keeps false accepts within 5%, {condition}." in (tmp_path / "threshold.html").read_text("utf-8")
+    bound = upper_rate_bound(1, Negatives.of_clusters(negatives, np.array([*range(299), *[299] * 30])))
+    assert f"false accepts are at most {100 * bound:.3g}% with 95% confidence; brackets are two-sided" in second
+    assert bound < 0.05
+
+
 def test_a_perfect_model_is_not_told_that_none_exists_where_positives_are_few(tmp_path):
     asked = scored(tmp_path, [0.9] * 8, [0.2] * 80)
     found = encheck.threshold(*asked, max_false_accepts=0.05)
@@ -224,7 +237,7 @@ def test_a_perfect_model_is_not_told_that_none_exists_where_positives_are_few(tm
 def test_columns_that_make_no_slices_are_named(tmp_path):
     spec = write(tmp_path / "p.csv", "first,second,label,id,shop\na,b,1,1,x\nc,d,0,2,x\ne,f,0,3,x\n")
     found = encheck.threshold("jaccard", spec, max_false_accepts=0.5)
-    assert any("make no slices" in text and "id (3 values), shop (1 value)" in text for text in found.unsaid)
+    assert any("columns without slices" in text and "id (3 values), shop (1 value)" in text for text in found.unsaid)
 
 
 def test_pairs_without_vectors_are_left_out_where_that_was_asked_for(command, folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
@@ -94,6 +95,7 @@ def threshold(
     from encheck.operations.threshold.api import threshold as decide
     from encheck.operations.threshold.report import PAGE, threshold_lines
     from encheck.options import parse_sample
+    from encheck.reporting.terminal import WIDTH
     from encheck.system.terminal import Progress
 
     with report_errors():
@@ -103,6 +105,7 @@ def threshold(
             model_arg=model_arg or (), store=store, device=device, dtype=dtype, report_dir=report_dir,
             progress=Progress(),
         )  # fmt: skip
-    print_lines(threshold_lines(found))
+    for line in threshold_lines(found):
+        print_lines(wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) or [""])
     print_message(f"page: {report_dir / PAGE}")
     raise typer.Exit(found.exit_code)

@@ -17,12 +17,13 @@ from encheck.reporting.html.page import render_template
 from encheck.reporting.results import write_named
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise
-from encheck.statistics.hypothesis_tests import units_needed
+from encheck.statistics.hypothesis_tests import share_upper_bound, units_needed
 from encheck.system.documents import read_json
 from encheck.system.typed_files import as_json
 
 WIDEST = 60
 THROUGH = ("what gets through", "of what should get through")
+UNEVEN = " unless the negatives of one text or cluster all score high"
 HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
@@ -143,9 +144,14 @@ def promise_lines(report: ThresholdReport) -> Iterator[str]:
     assert made
     budget = f"{100 * made.budget:g}%"
     if kept:
-        value = threshold_text(kept.threshold)
-        yield f"{value}: lowest threshold of {report.model} for {budget} false accepts, with 95% confidence"
-        yield f"it gives {rates_text(kept)}"
+        assert kept.false_accepts
+        value, doubt = threshold_text(kept.threshold), UNEVEN if are_few_independent(made) else ""
+        yield f"{value}: lowest threshold of {report.model} for {budget} false accepts, with 95% confidence{doubt}"
+        bound = share_upper_bound(made.effective * kept.false_accepts.value, made.effective)
+        yield (
+            f"it gives {rates_text(kept)}. The one-sided bound decides: false accepts are at most {100 * bound:.3g}% "
+            "with 95% confidence; brackets are two-sided 95% intervals"
+        )
         return
     none = f"no threshold of {report.model} for {budget} false accepts"
     if strictest is None or strictest.false_accepts is None:
@@ -157,7 +163,7 @@ def promise_lines(report: ThresholdReport) -> Iterator[str]:
         assert made.lower is not None
         yield f"none exists: {none}"
         ranked = f". AUC {report.auc.value:.2f} [{report.auc.low:.2f}, {report.auc.high:.2f}]" if report.auc else ""
-        yield f"{best}: {percent(made.lower)} or more with 95% confidence{ranked}"
+        yield f"{best}. The one-sided bound decides: {percent(made.lower)} or more with 95% confidence{ranked}"
         for one in report.in_the_way:
             first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
             yield f"negative that scores too high: {one.score:.4f} {first!r} and {second!r}"
@@ -322,6 +328,7 @@ def threshold_banner(report: ThresholdReport) -> VerdictBanner:
                 threshold_text(one) for one in (both.thresholds.first, both.thresholds.second)
             )  # fmt: skip
             answer = f"Use {what} at {number}: it keeps {within}, with 95% confidence"
+            answer += UNEVEN if not both and are_few_independent(made) else ""
             step = NextStep(f"Accept the pairs that score {number} or more.")
         elif report.outcome == "broken":
             number, answer = "none", f"No threshold of {what} keeps {within}"
