@@ -1,9 +1,13 @@
-"""MiniLM's figures on two editions of the probes side by side: 3.0.2, whose constructions gave answers away, and 4.0.0.
+"""MiniLM's figures on three editions of the probes side by side.
 
-    git show 7dee5a4f:docs/figures.json > before.json
-    python lab/minilm_probes.py before.json docs/figures.json > lab/minilm_probes.csv
+The constructions of 3.0.2 gave answers away. In 4.0.0 a rule that learns still told four properties, whose groups 4.1.0
+rewrites.
 
-The items of 3.0.2 are `git show 7dee5a4f:src/encheck/datasets/probes.jsonl`.
+    git show 7dee5a4f:docs/figures.json > first.json
+    git show a3257abf:docs/figures.json > second.json
+    python lab/minilm_probes.py first.json second.json docs/figures.json > lab/minilm_probes.csv
+
+The items of an edition are `git show COMMIT:src/encheck/datasets/probes.jsonl`.
 """
 
 from __future__ import annotations
@@ -13,18 +17,19 @@ import json
 import sys
 from pathlib import Path
 
+EDITIONS = ("3.0.2", "4.0.0", "4.1.0")
 COLUMNS = ("value", "low", "high", "n")
 
 
 def main() -> None:
-    before, now = (json.loads(Path(name).read_text("utf-8")) for name in sys.argv[1:])
+    figures = [json.loads(Path(name).read_text("utf-8")) for name in sys.argv[1:]]
     table = csv.writer(sys.stdout, lineterminator="\n")
-    ends = [f"{column}_{edition}" for edition in ("3.0.2", "4.0.0") for column in COLUMNS]
+    ends = [f"{column}_{edition}" for edition in EDITIONS for column in COLUMNS]
     table.writerow([*"check data level metric".split(), *ends])
-    for name in sorted(before.keys() | now.keys()):
+    for name in sorted({name for of_edition in figures for name in of_edition}):
         check, case, metric = name.split("/")
         _, data, level = case.split("-", 2)
-        rows = (before.get(name, {}), now.get(name, {}))
+        rows = [of_edition.get(name, {}) for of_edition in figures]
         table.writerow([check, data, level, metric, *(row.get(column, "") for row in rows for column in COLUMNS)])
 
 
