@@ -21,6 +21,7 @@ from encheck.errors import UsageError
 Ints = NDArray[np.intp]
 Replica = TypeVar("Replica")
 TOKENS_PER_BATCH = {"cpu": 1_536, "mps": 16_384, "cuda": 65_536}
+PAIRS_PER_BATCH = 1_024  # scored at once by a model that scores pairs
 OUT_OF_MEMORY = (
     *("out of memory", "can't allocate memory", "bad allocation", "failed to allocate memory", "oom when allocating"),
     *("could not allocate", "alloc_failed", "bad_alloc"),

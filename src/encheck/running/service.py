@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.base import is_failure_not_stop
-from encheck.encoders.batching import allow_mixed_lengths
+from encheck.encoders.batching import PAIRS_PER_BATCH, allow_mixed_lengths
 from encheck.encoders.protocol import (
     Encoder,
     FittedModel,
@@ -174,7 +174,6 @@ def user_texts_of_run(subject: ModelUnderTest, data: Iterable[Dataset]) -> list[
 
 Floats = NDArray[np.float32]
 Compute = Callable[[list[int]], Iterable[tuple[list[int], Floats]]]
-PAIRS_PER_BATCH = 1_024
 
 
 class EncoderService:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, PairRow
+from encheck.encoders.batching import PAIRS_PER_BATCH
 from encheck.encoders.load import foreign_class_name, load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import (
@@ -31,7 +32,6 @@ from encheck.encoders.protocol import (
 from encheck.errors import EncoderError
 from encheck.language.divergence import jensen_shannon_divergence_uncached
 from encheck.running.scorer import comparison_function
-from encheck.running.service import PAIRS_PER_BATCH
 from encheck.scale.shards import Shard, ShardFolder, ShardResult, shard_rows
 from encheck.scale.storage import join
 from encheck.similarity import Vectors, jaccard_uncached
