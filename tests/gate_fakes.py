@@ -5,35 +5,25 @@ from declared import claims
 from recorded import result, run_file
 
 from encheck.gating.types import EXIT_CODES, ExampleText, Gate, GateAgainst, GateRow, LostExample
+from encheck.scoring.both_orders import BOTH_ORDERS
+from encheck.scoring.item import ItemFrame, TextColumns
+from encheck.scoring.pairs import LABELLED, PAIR
+from encheck.scoring.triplets import TRIPLET
 
 CASE = "short_is_farther_than_long"
 
 
-def columns(near, far, *, clusters=None, split="", label=None, far_text=True):
-    n = len(near)
-    return {
-        "case": [f"{CASE}/m-d-1"] * n,
-        "item": [f"d/{i}" for i in range(n)],
-        "cluster": [f"c{i if clusters is None else clusters[i]}" for i in range(n)],
-        "split": [split] * n if isinstance(split, str) else split,
-        "label": [label] * n,
-        "source": [f"source {i}" for i in range(n)],
-        "near": [f"near {i}" for i in range(n)],
-        "far": [f"far {i}" if far_text else None for i in range(n)],
-        "near_edits": ["[]"] * n,
-        "far_edits": ["[]"] * n,
-        "near_score": list(map(float, near)),
-        "far_score": [None] * n if far is None else list(map(float, far)),
-        "near_overlap": [0.0] * n,
-        "far_overlap": [0.0] * n,
-        "kind": [_kind(far, label, far_text=far_text)] * n,
-    }
-
-
-def _kind(far, label, *, far_text):
-    if far is None:
-        return "pair" if label is None else "labelled"
-    return "triplet" if far_text else "both_orders"
+def frame(near, far, *, clusters=None, split="", label=None, far_text=True):
+    n, text = len(near), far_text and far is not None
+    kind = TRIPLET if text else BOTH_ORDERS if far is not None else PAIR if label is None else LABELLED
+    other = None if far is None else tuple(f"far {i}" for i in range(n)) if text else ()
+    return ItemFrame(
+        kind, f"{CASE}/m-d-1", tuple(f"d/{i}" for i in range(n)), tuple(f"source {i}" for i in range(n)),
+        TextColumns(tuple(f"near {i}" for i in range(n)), np.array(near, float)),
+        tuple(f"c{i if clusters is None else clusters[i]}" for i in range(n)),
+        (split,) * n if isinstance(split, str) else tuple(split),
+        None if far is None else TextColumns(other, np.array(far, float)), () if label is None else (label,) * n,
+    )  # fmt: skip
 
 
 def given(*, tested="antonym", kind="vector", error=None, verdict=None, check=CASE, **model):

@@ -6,7 +6,7 @@ import pkgutil
 from pathlib import Path
 
 import pytest
-from gate_fakes import CASE, columns, given, scores
+from gate_fakes import CASE, frame, given, scores
 from gated import gate
 from recorded import run_file
 
@@ -99,7 +99,7 @@ def test_a_renamed_health_check_still_gates(tmp_path, name):
     entry = {"says": "", "title": "", "why": "", "property": "health", "family": "health", "metric": "room",
              "gates": "room", "reported": ""}  # fmt: skip
     said = run_file(given(tested="health", check=name) | {"claims": {name: entry}})
-    case = {f"{name}/m-d-1": columns(scores()[0], None, far_text=False)}
+    case = {f"{name}/m-d-1": frame(scores()[0], None, far_text=False)}
     save_baseline(tmp_path / "base", said, model_tables(said, case, "m"), model="m")
     (row,) = gate_against_baseline(read_baseline(tmp_path / "base"), said, case, model="m").decision.rows
     assert (row.name, row.family, row.gates) == ("health/d/1", "health", True)
@@ -108,7 +108,7 @@ def test_a_renamed_health_check_still_gates(tmp_path, name):
 def test_a_metric_of_ones_own_is_reported_and_not_looked_up(tmp_path):
     entry = {"says": "", "title": "", "why": "", "family": "order", "metric": "os.system", "gates": "os.system"}
     said = run_file(given() | {"claims": {CASE: entry}})
-    case = {f"{CASE}/m-d-1": columns(*scores())}
+    case = {f"{CASE}/m-d-1": frame(*scores())}
     save_baseline(tmp_path / "base", said, model_tables(said, case, "m"), model="m")
     found = gate_against_baseline(read_baseline(tmp_path / "base"), said, case, model="m")
     assert not found.decision.rows

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown_name_message
 from encheck.ids import PROPERTY_NAME, PROPERTY_RULE, PYTEST_MARKERS
-from encheck.scoring.item import Items
 from encheck.types import ClaimEntry, Declaration, Estimate, Floor
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
+    from encheck.scoring.item import Items
 
-Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker` of the variants
+Builder = Callable[["Dataset", int | str, Any], "Items"]  # the last is the `Maker` of the variants
 Figure = Callable[..., Estimate | Iterable[Estimate]]  # a function of scores; it may take settings of the run by name
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"

@@ -128,8 +128,8 @@ class PlannedCases:
                 tables = []
                 for case in self.cases:
                     with suppress(NothingToMeasure):
-                        columns = evaluation.item_columns(case)
-                        tables.append(make_case_scores(case.id, case.property, columns, case.claim.declared))
+                        frame = evaluation.item_frame(case)
+                        tables.append(make_case_scores(case.id, case.property, frame, case.claim.declared))
             finally:
                 store.close()
         scale = session.scale(MODEL, self.data)

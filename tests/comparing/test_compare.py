@@ -18,7 +18,9 @@ from encheck.comparing.page import render_comparison
 from encheck.comparing.terminal import comparison_lines
 from encheck.errors import UsageError
 from encheck.reporting.results import read_results, write_items, write_results
-from encheck.scoring.frame import RunItems
+from encheck.scoring.frame import RunItems, item_table
+from encheck.scoring.item import ItemFrame, TextColumns
+from encheck.scoring.scores import KINDS
 from encheck.statistics.sharing import Sharing
 
 CLAIM = "antonym_is_farther_than_paraphrase"
@@ -36,14 +38,13 @@ def write_run(
     about = {"label": model, "fingerprint": fingerprint or str(folder)}
     write_results(folder, results_of(made, models=[about], data={"calibration": {model: scale}}, claims=claims(made)))
     case = f"{CLAIM}/{model}-d-1"
-    write_items(folder, RunItems.from_columns({case: {
-        "case": [case] * count, "item": items or [f"{prefix}/{i:04x}" for i in range(count)],
-        "cluster": [f"c{i // 2}" for i in range(count)], "split": splits or [""] * count, "label": [None] * count,
-        "source": [text[0] for text in texts], "near": [text[1] for text in texts],
-        "far": [text[2] for text in texts], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
-        "near_score": list(near), "far_score": [far] * count, "near_overlap": [0.1] * count,
-        "far_overlap": [0.1] * count, "kind": [kind] * count, **({"gold": gold} if gold else {}),
-    }}))  # fmt: skip
+    sources, near_texts, far_texts = zip(*texts, strict=True)
+    frame = ItemFrame(
+        KINDS[kind], case, tuple(items or (f"{prefix}/{i:04x}" for i in range(count))), sources,
+        TextColumns(near_texts, np.array(near, float)), tuple(f"c{i // 2}" for i in range(count)),
+        tuple(splits or [""] * count), TextColumns(far_texts, np.full(count, far)), gold=tuple(gold or ()),
+    )  # fmt: skip
+    write_items(folder, RunItems.from_tables([item_table(frame)]))
     return folder
 
 

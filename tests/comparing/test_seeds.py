@@ -17,7 +17,7 @@ from encheck.cli import app
 from encheck.comparing.seeds import compare_seeds
 from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.reporting.results import read_items, read_results, write_items, write_results
-from encheck.scoring.frame import RunItems
+from encheck.scoring.frame import RunItems, item_table
 
 VALUES = (0.61, 0.64, 0.58)
 
@@ -121,13 +121,13 @@ def test_a_copy_in_another_precision_is_that_checkpoint_again(tmp_path, folders)
 def with_more_checks(folder):
     """The run with the same scores once more under other properties, each of which is a gate row."""
     items, results = dict(read_items(folder)), read_results(folder)
-    ((case, columns),), (row,) = items.items(), results.checks
+    ((case, frame),), (row,) = items.items(), results.checks
     rows = [row]
     for name in ("negation", "number", "entity", "modality", "quantifier", "roles", "temporal"):
         other = case.replace(CLAIM, f"{name}_is_told")
-        items[other] = {**columns, "case": [other] * len(columns["case"])}
+        items[other] = replace(frame, case=other)
         rows.append(replace(row, id=f"{other}/margin_rate", check=f"{name}_is_told", property=name))
-    write_items(folder, RunItems.from_columns(items))
+    write_items(folder, RunItems.from_tables(map(item_table, items.values())))
     write_results(folder, replace(results, checks=tuple(rows)))
     return folder
 

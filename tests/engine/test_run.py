@@ -82,8 +82,8 @@ def test_a_run_gives_what_the_commands_write(command, call, folder, how, tmp_pat
     assert found.exit_code == code == written.run.exit_status
     items = read_items(tmp_path)
     assert found.items.keys() == items.keys()
-    for case, columns in items.items():
-        assert found.items[case]["near_score"] == columns["near_score"]
+    for case, frame in items.items():
+        assert found.items[case].near.scores.tolist() == frame.near.scores.tolist()
 
 
 def test_a_sentence_transformer_in_memory_is_its_files(folder, how, tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 from faults import Killed, failing, steps
-from gate_fakes import CASE, columns, given, results, scores
+from gate_fakes import CASE, frame, given, results, scores
 from recorded import run_file
 
 from encheck.errors import BaselineError
@@ -48,7 +48,7 @@ def write(folder, **more):
     found = given(name="/home/me/checkpoints/five", **more)
     found["checks"][0]["reason"] = "/home/me/checkpoints/five is what failed"
     found = run_file(found)
-    items = {f"{CASE}/m-d-1": columns(*scores())}
+    items = {f"{CASE}/m-d-1": frame(*scores())}
     save_baseline(folder, found, model_tables(found, items, "m"), model="m", seed_noise=NOISE)
 
 
@@ -59,7 +59,7 @@ def change(folder, **fields):
 
 def test_other_splits_or_labels_are_seen():
     tables = [
-        run_scores(results(), {f"{CASE}/m-d-1": columns(*scores(), **how)}, "m").tables[f"{CASE}/d/1"]
+        run_scores(results(), {f"{CASE}/m-d-1": frame(*scores(), **how)}, "m").tables[f"{CASE}/d/1"]
         for how in ({}, {"split": "dev"}, {"split": "gate"}, {"label": 1})
     ]
     for (i, before), (k, now) in product(enumerate(tables), repeat=2):
@@ -68,7 +68,7 @@ def test_other_splits_or_labels_are_seen():
 
 def test_what_was_saved_is_read_again(folder):
     found = read_baseline(folder)
-    run = run_scores(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m")
+    run = run_scores(results(), {f"{CASE}/m-d-1": frame(*scores())}, "m")
     (table,) = baseline_scores(found, run).tables.values()
     near, far = scores()
     assert (table.case, table.kind, table.gate_row) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
@@ -82,7 +82,7 @@ def test_what_was_saved_is_read_again(folder):
 
 @pytest.mark.parametrize("count", [None, 2])
 def test_the_noise_of_too_few_replicates_is_not_used_and_a_note_says_so(tmp_path, count):
-    found, items = results(), {f"{CASE}/m-d-1": columns(*scores())}
+    found, items = results(), {f"{CASE}/m-d-1": frame(*scores())}
     noise = replace(NOISE, replicates=count)
     save_baseline(tmp_path / "base", found, model_tables(found, items, "m"), model="m", seed_noise=noise)
     weighed = gate_against_baseline(read_baseline(tmp_path / "base"), found, items, model="m")
@@ -102,7 +102,7 @@ def test_no_sentence_path_or_host_name_is_in_it(folder):
 
 def test_a_score_that_six_decimals_cannot_keep_is_refused_before_anything_is_written(tmp_path):
     for wrong, said in ((1e12, "1e\\+12"), (float("inf"), "inf"), (float("nan"), "nan")):
-        items = {f"{CASE}/m-d-1": columns([wrong, 0.5], [0.5, 0.5])}
+        items = {f"{CASE}/m-d-1": frame([wrong, 0.5], [0.5, 0.5])}
         with pytest.raises(BaselineError, match=f"{CASE}/d/1 has the score {said}, but a baseline keeps"):
             save_baseline(tmp_path / "base", results(), model_tables(results(), items, "m"), model="m")
     assert not (tmp_path / "base").exists()
@@ -192,7 +192,7 @@ def test_neither_folder_nor_host_of_a_model_is_kept(name, shown):
 
 def changed(folder):
     """Save other scores over the baseline."""
-    found, items = results(), {f"{CASE}/m-d-1": columns(*scores(wins=0.5))}
+    found, items = results(), {f"{CASE}/m-d-1": frame(*scores(wins=0.5))}
     save_baseline(folder, found, model_tables(found, items, "m"), model="m")
 
 

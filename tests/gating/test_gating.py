@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from declared import DECLARED
 from declared import claims as said_of
-from gate_fakes import CASE, columns, given, results, scores
+from gate_fakes import CASE, frame, given, results, scores
 from recorded import result, run_file
 
 import encheck
@@ -34,13 +34,13 @@ def against(tmp_path):
     """Weigh near and far scores, or a whole run, against a baseline of 90% wins."""
 
     def against(near, far, *, said=None, old=None, new=None, reverse=False, **more):
-        before = {f"{CASE}/m-d-1": columns(*(old or scores()), **more)}
+        before = {f"{CASE}/m-d-1": frame(*(old or scores()), **more)}
         save_baseline(tmp_path / "base", results(), model_tables(results(), before, "m"), model="m")
-        now = {f"{CASE}/m-d-1": columns(near, far, **more)} if near is not None else {}
+        now = {f"{CASE}/m-d-1": frame(near, far, **more)} if near is not None else {}
         if reverse:
             now = {case: {name: column[::-1] for name, column in table.items()} for case, table in now.items()}
         if new:
-            now[new] = columns(*scores(seed=1))
+            now[new] = frame(*scores(seed=1))
         return gate_against_baseline(read_baseline(tmp_path / "base"), said or results(), now, model="m")
 
     return against
@@ -122,7 +122,7 @@ def test_other_data_are_refused_with_the_remedy(against):
 def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encoded(tmp_path):
     row = {"data": "probes", "id": f"{CASE}/m-probes-1/margin_rate"}
     old, new = (changed(row, data={"name": "probes", "version": version}) for version in ("2.1.0", VERSION))
-    items = {f"{CASE}/m-probes-1": columns(*scores())}
+    items = {f"{CASE}/m-probes-1": frame(*scores())}
     save_baseline(tmp_path / "base", old, model_tables(old, items, "m"), model="m")
     said = re.escape(
         f"{tmp_path}/base was made on probes 2.1.0, but this run is on probes {VERSION}, which has other items. "

@@ -1,11 +1,12 @@
 """What a baseline keeps of a case: small, the same bytes again, and the same verdict as of the whole."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, results, scores
+from gate_fakes import CASE, frame, results, scores
 
 from encheck.errors import BaselineError
 from encheck.gating.baseline import (
@@ -29,7 +30,7 @@ NAME = f"{CASE}/m-d-1"
 
 
 def case_of(near, far, **more):
-    return {NAME: columns(near, far, **more)}
+    return {NAME: frame(near, far, **more)}
 
 
 def table_of(**more):
@@ -66,21 +67,19 @@ def test_scores_are_those_of_the_item_in_whatever_order_a_run_has_them():
 
 
 def spoilt(**fields):
-    """The columns of a run that has something otherwise in its last item."""
-    some = columns(*scores())
-    for name, value in fields.items():
-        some[name] = [*some[name][:-1], value]
-    return {NAME: some}
+    """The items of a run, of which the last has something otherwise."""
+    some = frame(*scores())
+    return {NAME: replace(some, **{name: (*getattr(some, name)[:-1], value) for name, value in fields.items()})}
 
 
 @pytest.mark.parametrize(
     ("now", "says"),
     [
-        (spoilt(near="another text"), "Of .*, some of its 400 items have other texts"),
-        (spoilt(item="d/another"), "at least 1 of its 400 items are not in this run, and at least 1 are new"),
+        (spoilt(sources="another text"), "Of .*, some of its 400 items have other texts"),
+        (spoilt(ids="d/another"), "at least 1 of its 400 items are not in this run, and at least 1 are new"),
         (case_of(*scores(390)), "at least 10 of its 400 items are not in this run, and at least 0 are new"),
-        (spoilt(label=1), "in other splits, or with other labels"),
-        (spoilt(split="gate"), "in other splits, or with other labels"),
+        ({NAME: replace(frame(*scores()), labels=(None,) * 399 + (1,))}, "in other splits, or with other labels"),
+        (spoilt(splits="gate"), "in other splits, or with other labels"),
     ],
 )
 def test_other_items_are_refused(tmp_path, now, says):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, results
+from gate_fakes import CASE, frame, results
 from scipy import stats
 
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
@@ -79,12 +79,12 @@ def turned(tmp_path):
     def turned(change, *, reference=0.1, identity=1.0):
         start = np.random.default_rng(0).uniform(0.2, 0.8, 400)
         by_hand = {"far_text": False}
-        before = {f"{CASE}/m-d-1": columns(start, start + 0.2, **by_hand)}
+        before = {f"{CASE}/m-d-1": frame(start, start + 0.2, **by_hand)}
         old = new = results(tested="symmetry")
         moved = replace(new.data[0], calibration={"m": Scale(reference, identity)})
         new = replace(new, data=(moved,))
         save_baseline(tmp_path / "base", old, model_tables(old, before, "m"), model="m")
-        now = {f"{CASE}/m-d-1": columns(start, start + change, **by_hand)}
+        now = {f"{CASE}/m-d-1": frame(start, start + change, **by_hand)}
         return gate_against_baseline(read_baseline(tmp_path / "base"), new, now, model="m").decision.rows[0]
 
     return turned

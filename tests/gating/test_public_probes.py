@@ -9,7 +9,6 @@ from encheck.datasets.load import load
 from encheck.encoders.fake import Oracle
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
 from encheck.gating.comparison import gate_against_baseline
-from encheck.ids import CaseId
 from encheck.items import crossed
 
 CASE = "number_is_seen_in_both_directions"
@@ -18,7 +17,7 @@ SEED = 11
 
 def tables(encoder, items):
     scores = measured(items, Vectors(encoder))
-    return {f"{CASE}/m-d-1": scores.to_item_frame(CaseId(CASE, "m", "d", "1"), items).to_columns()}
+    return {f"{CASE}/m-d-1": scores.to_item_frame(f"{CASE}/m-d-1", items)}
 
 
 def gate(folder, items):

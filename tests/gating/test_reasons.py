@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, gate_against, gate_row, given, scores
+from gate_fakes import CASE, frame, gate_against, gate_row, given, scores
 from recorded import run_file
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
@@ -36,13 +36,13 @@ def weighed(tmp_path):
     def weighed(near, far, *, verdict=None, inconclusive=None, params=None, **more):
         said = given()
         said["claims"] = {CASE: asdict(ANTONYM) | {"says": "", "title": "", "why": ""}}
-        before = {f"{CASE}/m-d-1": columns(*scores(), **more)}
+        before = {f"{CASE}/m-d-1": frame(*scores(), **more)}
         save_baseline(tmp_path / "base", run_file(said), model_tables(run_file(said), before, "m"), model="m")
         if params:
             broken = {"check": "it_is_finite", "property": "contract", "verdict": "fail", "params": params}
             said["checks"].append({**said["checks"][0], **broken, "id": "it_is_finite/m-d-1/share"})
             said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
-        now = {f"{CASE}/m-d-1": columns(near, far, **more)}
+        now = {f"{CASE}/m-d-1": frame(near, far, **more)}
         found = gate_against_baseline(read_baseline(tmp_path / "base"), run_file(said), now, model="m")
         return record.gate_with_texts([found], inconclusive, record.GateEvidence(now)), found
 
@@ -91,7 +91,7 @@ def test_a_row_that_passes_shows_no_items(weighed):
 
 def test_items_of_another_text_are_not_shown(weighed):
     _, found = weighed(*scores(lost=range(40)))
-    others = {"x": columns(*scores()) | {"near": ["other"] * 400}}
+    others = {"x": replace(frame(*scores()), sources=("other",) * 400)}
     assert record.lost_examples_of(found.lost_items["antonym/d/1"], others) == ()
 
 

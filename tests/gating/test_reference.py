@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, results, scores
+from gate_fakes import CASE, frame, results, scores
 from recorded import run_file, schema
 from scipy.stats import ttest_rel
 
@@ -25,7 +25,7 @@ MOST = 450_000  # bytes of all that ships
 
 
 def side(near, far, **more):
-    return run_scores(results(**more), {f"{CASE}/m-d-1": columns(near, far)}, "m")
+    return run_scores(results(**more), {f"{CASE}/m-d-1": frame(near, far)}, "m")
 
 
 def differences(before, now):
@@ -94,11 +94,11 @@ def test_certain_is_rarely_said_of_models_that_differ_by_chance():
 
 def test_other_items_are_no_comparison(tmp_path):
     save_baseline(
-        tmp_path / "base", results(), model_tables(results(), {f"{CASE}/m-d-1": columns(*scores(399))}, "m"), model="m"
+        tmp_path / "base", results(), model_tables(results(), {f"{CASE}/m-d-1": frame(*scores(399))}, "m"), model="m"
     )
     assert not against(read_baseline(tmp_path / "base"), side(*scores()))
     save_baseline(
-        tmp_path / "same", results(), model_tables(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m"
+        tmp_path / "same", results(), model_tables(results(), {f"{CASE}/m-d-1": frame(*scores())}, "m"), model="m"
     )
     assert len(against(read_baseline(tmp_path / "same"), side(*scores()))) == 1
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, given, results, scores
+from gate_fakes import CASE, frame, given, results, scores
 from recorded import run_file
 from test_reindex import sample, turned, vectors
 
@@ -88,8 +88,7 @@ def weighed(tmp_path, *, old, new, thresholds=(), dimensions=(None, None)):
     """A run of pairs whose room shrinks, against a baseline, with these vectors."""
     near = np.random.default_rng(0).uniform(-0.1, 0.1, 400)
     said, now = (run_file(given(tested="health", dimension=one) | {"claims": {CASE: HEALTH}}) for one in dimensions)
-    cases = [{f"{CASE}/m-d-1": {**columns(some, None, far_text=False), "kind": ["pair"] * 400}} for some in
-             (near, near + 0.5)]  # fmt: skip
+    cases = [{f"{CASE}/m-d-1": frame(some, None)} for some in (near, near + 0.5)]
     save_baseline(tmp_path / "base", said, model_tables(said, cases[0], "m"), model="m", vectors=old)
     return gate_against_baseline(
         read_baseline(tmp_path / "base"), now, cases[1], model="m", vectors=new, thresholds=thresholds
@@ -131,7 +130,7 @@ def test_a_threshold_is_mapped_on_the_pairs_that_both_runs_scored(tmp_path):
 @pytest.mark.parametrize(("weights", "same"), [("abc", True), ("abd", False), (None, False)])
 def test_the_weights_of_the_baseline_are_said_to_be(tmp_path, weights, same):
     said = results(**({"weights": weights} if weights else {}))
-    items = {f"{CASE}/m-d-1": columns(*scores())}
+    items = {f"{CASE}/m-d-1": frame(*scores())}
     save_baseline(tmp_path / "base", results(weights="abc"), model_tables(said, items, "m"), model="m")
     notes = gate_against_baseline(read_baseline(tmp_path / "base"), said, items, model="m").decision.notes
     assert ("the weights are those of m" in notes) is same

@@ -6,7 +6,7 @@ from dataclasses import replace
 import jsonschema
 import numpy as np
 import pytest
-from gate_fakes import columns, given
+from gate_fakes import frame, given
 from recorded import run_file
 
 from encheck.encoders.settings import EncodingSettings
@@ -19,6 +19,7 @@ from encheck.reporting import markdown, terminal
 from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record
 from encheck.scoring.documents import Answers
+from encheck.scoring.searches import RANKED
 from encheck.system.typed_files import as_values, schema_of
 
 CHECK = "query_finds_its_documents"
@@ -32,13 +33,13 @@ def searched(ranks, *, each=6, slices=True, unjudged=0, other=99):
     Nobody judged the first answers of the first queries, if these are others.
     """
     n = len(ranks)
-    found = columns([0.5] * n, [0.4] * n, clusters=[i // each for i in range(n)])
+    found = frame([0.5] * n, [0.4] * n, clusters=[i // each for i in range(n)])
     answers = [
         str(Answers(((rank, 1),), first=(i // each if rank == 1 else other,), is_unjudged=rank > 1 and i < unjudged))
         for i, rank in enumerate(ranks)
     ]
-    more = {"kind": ["ranked"] * n, "answers": answers, "case": [CASE] * n}
-    return found | more | ({"slice": [json.dumps({"half": str(i % 2)}) for i in range(n)]} if slices else {})
+    halves = tuple(json.dumps({"half": str(i % 2)}) for i in range(n)) if slices else ()
+    return replace(found, kind=RANKED, case=CASE, answers=tuple(answers), slices=halves)
 
 
 def said():
@@ -182,7 +183,7 @@ NUMBER = "other_number_is_farther"
 
 def with_contrasts(found):
     """Such a run whose search has contrasts too, of which each pair is won."""
-    made = columns([0.9] * 200, [0.5] * 200) | {"case": [f"{NUMBER}/m-d-1"] * 200}
+    made = replace(frame([0.9] * 200, [0.5] * 200), case=f"{NUMBER}/m-d-1")
     run = given_search()
     row = {**run["checks"][0], "id": f"{NUMBER}/m-d-1/margin_rate", "check": NUMBER, "property": "number"}
     run["checks"].append(row)
@@ -223,6 +224,6 @@ def test_a_new_case_beside_contrasts_that_the_baseline_has_keeps_the_gate_from_p
     save_baseline(tmp_path / "base", results, model_tables(results, items, "m"), model="m")
     row = replace(results.checks[1], id="new/m-d-1/margin_rate", check="new")
     results = replace(results, checks=(*results.checks, row), claims={**results.claims, "new": results.claims[NUMBER]})
-    newer = {**items, "new/m-d-1": items[f"{NUMBER}/m-d-1"] | {"case": ["new/m-d-1"] * 200}}
+    newer = {**items, "new/m-d-1": replace(items[f"{NUMBER}/m-d-1"], case="new/m-d-1")}
     found = gate_against_baseline(read_baseline(tmp_path / "base"), results, newer, model="m")
     assert (found.decision.outcome, found.decision.missing) == ("inconclusive", ("new/d/1 (the candidate)",))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gate_fakes import gate_row
+from gate_fakes import frame, gate_row
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -223,7 +223,7 @@ def test_a_proxy_blocks_and_is_no_evidence():
 
 
 def test_lost_queries_say_what_came_first_before_and_now():
-    items = {"c/m-d-1": {"item": ["i1"], "source": ["where  is it?"]}}
+    items = {"c/m-d-1": replace(frame([0.5], None), ids=("i1",), sources=("where  is it?",))}
     documents = {"c/d/1": {0: ("a", "x" * 300), 1: ("b", "Here.")}}
     (found,) = record.changed_queries_of([LostQuery("i1", "c/d/1", 1, 0)], items, documents)
     assert found == ChangedQuery("where is it?", "Here.", f"{'x' * 157}...")

@@ -20,8 +20,10 @@ from encheck.items import contrast, crossed, edited_pairs
 from encheck.items.variants import VariantMaker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction_rate
-from encheck.scoring.scores import CrossedScores, MarginScores, Scale, read_item_frame
+from encheck.scoring.frame import item_table, read_item_frame
+from encheck.scoring.scores import CrossedScores, Scale
 from encheck.scoring.text_scorers import SurfaceScorer
+from encheck.scoring.triplets import TripletScores
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
@@ -100,10 +102,9 @@ def test_each_side_of_a_group_has_its_construction(tmp_path):
     triplets = contrast(phenomenon_generator("negation", "kept"), phenomenon_generator("negation", "changed"))(
         data, 1, VariantMaker(0)
     ).included
-    for items, by in ((groups, CrossedScores), (triplets, MarginScores)):
+    for items, by in ((groups, CrossedScores), (triplets, TripletScores)):
         found = by.score_items(items, SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
-        columns = found.to_item_frame(CaseId("negation", "m", "probes", "1"), items).to_columns()
-        assert sorted(columns["construction"], key=str) == [None, None, "opposite", "opposite"]
+        assert sorted(found.to_item_frame("case", items).constructions, key=str) == [None, None, "opposite", "opposite"]
 
 
 def test_each_text_is_kept_once_and_changed_once_and_the_side_whose_surface_favours_the_kept_text_is_first(roles):
@@ -208,14 +209,12 @@ def test_the_edit_distance_wins_one_direction_and_loses_the_other(roles):
 
 def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     items, case = items_of(roles)[:3], CaseId("roles", "m", "probes", "1")
-    frame = scores(items).to_item_frame(case, items)
-    columns = frame.to_columns()
-    again = read_item_frame(case, columns)
+    again = read_item_frame(item_table(scores(items).to_item_frame(str(case), items)))
     assert (again.kind.name, len(again), again.steps) == ("crossed", 6, (1, 2) * 3)
-    assert columns["item"][:2] == [f"{items[0].id}/1", f"{items[0].id}/2"]
-    assert [columns["near"][i] for i in (0, 1)] == [side.near for side in items[0].sides]
+    assert again.ids[:2] == (f"{items[0].id}/1", f"{items[0].id}/2")
+    assert again.near.texts[:2] == tuple(side.near for side in items[0].sides)
     row = {"check": "roles", "model": "m", "data": "probes", "level": "1", "property": "roles"}
-    (table,) = model_tables(run_file({"checks": [row]}), {str(case): columns}, "m").values()
+    (table,) = model_tables(run_file({"checks": [row]}), {str(case): again}, "m").values()
     values = directions_mean.values(table, Scale(0.1))
     assert values.mean() == directions_mean(scores(items)).value
     assert both_directions.values(table, Scale(0.1)).mean() == both_directions(scores(items)).value
@@ -225,7 +224,7 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
 def test_the_worst_groups_come_first_with_both_sides_together(roles):
     items = items_of(roles)[:3]
     found = scores(items, Says([0.9, 0.8, 0.9, 0.1, 0.4, 0.9], [0.5] * 6))
-    frame = found.to_item_frame(CaseId("roles", "m", "probes", "1"), items)
+    frame = found.to_item_frame("case", items)
     assert frame.worst_positions(6) == [2, 3, 4, 5, 0, 1]
     assert frame.mark_lost() == [False, False, False, True, True, False]
 

@@ -16,7 +16,6 @@ from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure, UsageError
-from encheck.ids import CaseId
 from encheck.items.chains import PIVOTS, parse_pivot, rewrite_sources, swap_chains, unusual_tag_share_function
 from encheck.items.variants import VariantMaker
 from encheck.metrics.ranking import (
@@ -45,6 +44,7 @@ from encheck.reporting.failures import failure_message
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.chains import Chain
+from encheck.scoring.frame import item_table
 from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -322,7 +322,7 @@ def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):
 
 
 def columns_of(scores):
-    return scores.to_item_frame(CaseId("case", "m", "d", "1"), scores.items).to_columns()
+    return item_table(scores.to_item_frame("case", scores.items)).to_pydict()
 
 
 def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, maker, tmp_path):

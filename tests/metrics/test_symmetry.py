@@ -17,7 +17,6 @@ from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
-from encheck.ids import CaseId
 from encheck.items.builders import pairs_in_both_orders
 from encheck.items.variants import VariantMaker
 from encheck.metrics.symmetry import (
@@ -30,6 +29,7 @@ from encheck.metrics.symmetry import (
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
 from encheck.scoring.both_orders import BothOrders
+from encheck.scoring.frame import item_table
 from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.splits import assign_folds
@@ -209,7 +209,7 @@ def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
 
 def test_the_item_file_holds_both_scores_and_no_far_text(tmp_path):
     items, scores = measured(Lopsided(), load("probes"), tmp_path)
-    table = scores.to_item_frame(CaseId("x", "m", "d", "1"), items.included).to_columns()
+    table = item_table(scores.to_item_frame("x", items.included)).to_pydict()
     assert set(table["far"]) == {None}
     assert table["near_score"] == scores.forward.tolist()
     assert table["far_score"] == scores.backward.tolist()

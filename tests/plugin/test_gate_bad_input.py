@@ -9,7 +9,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
-from gate_fakes import CASE, columns, results, scores
+from gate_fakes import CASE, frame, results, scores
 from gated import or_gate
 
 from encheck.gating.baseline import model_tables, save_baseline
@@ -127,7 +127,7 @@ def plain(pytester):
     save_baseline(
         pytester.path / "plain",
         results(),
-        model_tables(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"),
+        model_tables(results(), {f"{CASE}/m-d-1": frame(*scores())}, "m"),
         model="m",
     )
     return pytester.path / "plain"

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from encheck.ids import CaseId
 from encheck.reporting.html.charts import divergence_charts
-from encheck.scoring.frame import ItemFrame, TextColumns
+from encheck.scoring.item import ItemFrame, TextColumns
 from encheck.scoring.pairs import LABELLED
 
 FRAME = ItemFrame(
     LABELLED,
-    CaseId("a", "m", "d", "1"),
+    "a/m-d-1",
     ids=("1", "2", "3", "4"),
     sources=("the red car", "one two three", "a b c", "grey geese fly"),
     near=TextColumns(("the red bus", "four five six", "a b c", "the moon is up"), np.zeros(4)),

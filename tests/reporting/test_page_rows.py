@@ -9,12 +9,11 @@ import pytest
 from test_reporting import row
 
 from encheck.datasets.probes import sentence_domains
-from encheck.ids import CaseId
 from encheck.reporting.html import charts
 from encheck.reporting.html.page import MOST_OF_CASE, pack_items
 from encheck.reporting.html.sections import chance_verdict, figure_mark
 from encheck.reporting.profile import AgainstReference, ProfileLine
-from encheck.scoring.frame import ItemFrame, TextColumns
+from encheck.scoring.item import ItemFrame, TextColumns
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Declaration
 
@@ -87,7 +86,7 @@ def frame(margins, **columns):
     n = len(margins)
     sides = [TextColumns(("t",) * n, np.array(scores)) for scores in (margins, [0.0] * n)]
     ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
-    case = CaseId("a", "m", "d", "1")
+    case = "a/m-d-1"
     return ItemFrame(
         TRIPLET, case, ids, ("The cache is full.",) * n, sides[0], ("c",) * n, ("",) * n, far=sides[1], **columns
     )

@@ -2,11 +2,14 @@
 
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 from test_reporting import HOSTILE, row
 from test_reporting import results as results_of
 
 from encheck.reporting.html import page as html
+from encheck.scoring.item import ItemFrame, TextColumns
+from encheck.scoring.triplets import TRIPLET
 from encheck.types import Declaration
 
 SIZE = {"width": 1280, "height": 900}
@@ -35,19 +38,18 @@ def opened(chromium, tmp_path):
 
 
 def items(case, count, *, model="m"):
-    return {
-        f"{case}/{model}-d-1": {
-            "case": [f"{case}/{model}-d-1"] * count, "item": [f"d/{i:05x}/x/1/written/0" for i in range(count)],
-            "cluster": [f"c{i}" for i in range(count)], "split": [""] * count, "label": [None] * count,
-            "source": [f"sentence {i} runs \U0001f600 home fast" for i in range(count)],
-            "near": [f"sentence {i} walks \U0001f600 home fast" for i in range(count)],
-            "far": [HOSTILE if i % 2 else f"sentence {i} runs \U0001f600 away fast" for i in range(count)],
-            "near_edits": [f'[[{len(f"sentence {i} ")}, {len(f"sentence {i} runs")}, "walks"]]' for i in range(count)],
-            "far_edits": ["[]"] * count,
-            "near_score": [0.5 + i / count / 3 for i in range(count)], "far_score": [0.6] * count,
-            "near_overlap": [0.2] * count, "far_overlap": [0.3] * count, "kind": ["triplet"] * count,
-        }
-    }  # fmt: skip
+    near = TextColumns(
+        tuple(f"sentence {i} walks \U0001f600 home fast" for i in range(count)), 0.5 + np.arange(count) / count / 3,
+        edits=tuple(f'[[{len(f"sentence {i} ")}, {len(f"sentence {i} runs")}, "walks"]]' for i in range(count)),
+    )  # fmt: skip
+    far = TextColumns(
+        tuple(HOSTILE if i % 2 else f"sentence {i} runs \U0001f600 away fast" for i in range(count)),
+        np.full(count, 0.6),
+    )
+    names = tuple(f"d/{i:05x}/x/1/written/0" for i in range(count))
+    sources = tuple(f"sentence {i} runs \U0001f600 home fast" for i in range(count))
+    clusters, name = tuple(f"c{i}" for i in range(count)), f"{case}/{model}-d-1"
+    return {name: ItemFrame(TRIPLET, name, names, sources, near, clusters, ("",) * count, far)}
 
 
 FAILS = "antonym_is_farther_than_paraphrase"

@@ -22,16 +22,17 @@ from encheck.claims import claim_of
 from encheck.engine.folder import WRITTEN, remove_earlier_report, report_folder, write_report
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.types import Balanced, FamilyRow
-from encheck.ids import CaseId
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message
 from encheck.reporting.html import page as html
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
 from encheck.reporting.text import escape_markdown
-from encheck.scoring.frame import RunItems
-from encheck.scoring.pairs import SentencePair
-from encheck.scoring.scores import PairScores, Scale
+from encheck.scoring.frame import RunItems, item_table
+from encheck.scoring.item import ItemFrame, TextColumns
+from encheck.scoring.pairs import SentencePair, SentencePairScores
+from encheck.scoring.scores import Scale
+from encheck.scoring.triplets import TRIPLET
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial_path
 from encheck.types import CheckResult, Declaration, Estimate, FloorAndAim
@@ -65,14 +66,10 @@ def results(*rows, models=({},), data=MappingProxyType({}), **more):
 
 def items(count=1):
     case = "antonym_is_farther_than_paraphrase/m-d-1"
-    return {case: {
-        "case": [case] * count, "item": [f"d/{i:04x}/antonym/1/written/0" for i in range(count)],
-        "cluster": ["c"] * count, "split": [""] * count, "label": [None] * count, "source": [HOSTILE] * count,
-        "near": [HOSTILE] * count,
-        "far": ["an <b>other</b> text"] * count, "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
-        "near_score": [0.1 * i for i in range(count)], "far_score": [0.5] * count,
-        "near_overlap": [0.2] * count, "far_overlap": [0.3] * count, "kind": ["triplet"] * count,
-    }}  # fmt: skip
+    names = tuple(f"d/{i:04x}/antonym/1/written/0" for i in range(count))
+    near = TextColumns((HOSTILE,) * count, 0.1 * np.arange(count), np.full(count, 0.2))
+    far = TextColumns(("an <b>other</b> text",) * count, np.full(count, 0.5), np.full(count, 0.3))
+    return {case: ItemFrame(TRIPLET, case, names, (HOSTILE,) * count, near, ("c",) * count, ("",) * count, far)}
 
 
 class Tags(HTMLParser):
@@ -111,7 +108,9 @@ def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_ter
 
 def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure():
     pairs = [SentencePair("d/1", "\x1b]0;x\x07", "\u202eevil", 1, "c")]
-    scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
+    scores = SentencePairScores(
+        np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs)
+    )
     found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
     failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", FloorAndAim(0.9, 0.9))
     said = failure_message(failed, pairs, scores, model="--model=m")
@@ -134,7 +133,9 @@ def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure(
 )
 def test_a_failure_says_which_line_it_fell_under(held, high, said):
     pairs = [SentencePair("d/1", "one", "two", 1, "c")]
-    scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
+    scores = SentencePairScores(
+        np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs)
+    )
     found = Estimate("mean_similarity", 0.1, 0.1, high, n=1, clusters=1)
     failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", held)
     head = failure_message(failed, pairs, scores, model="--model=m").split("\n")[0]
@@ -423,7 +424,7 @@ def test_a_folder_without_results_is_no_run(tmp_path):
 
 
 def test_an_item_is_found_by_the_beginning_of_its_id(tmp_path):
-    write_items(tmp_path, RunItems.from_columns(items(20)))
+    write_items(tmp_path, RunItems.from_tables(map(item_table, items(20).values())))
     assert len(find_item(tmp_path, "d/0007")) == 1
     assert len(find_item(tmp_path, "d/000")) == 16
     assert find_item(tmp_path, "d/0007")[0].source == HOSTILE
@@ -433,10 +434,8 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
     """So that a correlation can be computed again from it."""
     pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
     labels = np.ones(3, np.int8)
-    scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
-    write_items(
-        tmp_path, RunItems.from_columns({"x": scores.to_item_frame(CaseId("x", "m", "d", "1"), pairs).to_columns()})
-    )
+    scores = SentencePairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
+    write_items(tmp_path, RunItems.from_tables([item_table(scores.to_item_frame("x", pairs))]))
     found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
     assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
 
@@ -458,7 +457,7 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
 @pytest.fixture
 def write_run(unsynced, monkeypatch):
     monkeypatch.setattr(html, "render_run", lambda *args, **named: "<p>report")
-    return lambda place: write_report(place, results(row()), RunItems.from_columns(items()))
+    return lambda place: write_report(place, results(row()), RunItems.from_tables(map(item_table, items().values())))
 
 
 def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(write_run, tmp_path):

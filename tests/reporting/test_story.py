@@ -7,9 +7,8 @@ import pytest
 from gate_fakes import gate_against, gate_of_one, gate_row
 from recorded import run_file
 
-from encheck.ids import CaseId
 from encheck.reporting.story import LINES, MOST, main_findings, percent, shortest_mistake, shortest_success
-from encheck.scoring.frame import ItemFrame, TextColumns
+from encheck.scoring.item import ItemFrame, TextColumns
 from encheck.scoring.triplets import TRIPLET
 
 RATE = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
@@ -168,7 +167,7 @@ def frame(margins, lengths):
     ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
     sides = [TextColumns(sources, scores, edits=edits) for scores in (near, far)]
     return ItemFrame(
-        TRIPLET, CaseId("edit", "m", "d", "1"), ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1]
+        TRIPLET, "edit/m-d-1", ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1]
     )
 
 

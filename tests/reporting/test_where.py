@@ -10,14 +10,14 @@ from test_reporting import results, row
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.ids import CaseId
 from encheck.language.lexicon.load import load_lexicon
 from encheck.language.parse import Parse
 from encheck.reporting import where as module
 from encheck.reporting.results import write_items, write_results
 from encheck.reporting.where import find_failing_kinds, kind_blocks, kind_lines
 from encheck.scoring.both_orders import BOTH_ORDERS
-from encheck.scoring.frame import ItemFrame, RunItems, TextColumns, edits_json
+from encheck.scoring.frame import RunItems, item_table
+from encheck.scoring.item import ItemFrame, TextColumns, edits_json
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
 
@@ -58,20 +58,19 @@ def frame(rng, *, fails=0.9, usual=0.2, overlaps=False, count=240, model="m"):
     edits = tuple(edits_json([edit]) for edit in spans)
     names = tuple(map(str, range(count)))
     return ItemFrame(
-        TRIPLET, CaseId(CHECK, model, "own", "1"), names, sources, TextColumns(near, np.where(lost, 0.1, 0.9)), names,
+        TRIPLET, f"{CHECK}/{model}-own-1", names, sources, TextColumns(near, np.where(lost, 0.1, 0.9)), names,
         ("test",) * count, TextColumns(far, np.full(count, 0.5), None, edits),
     )  # fmt: skip
 
 
-def run_of(folder, *frames, data="pairs:own.csv"):
+def run_of(folder, *frames, models=("m",), data="pairs:own.csv"):
     row = {"check": CHECK, "property": "antonym", "level": "1", "data": "own"}
-    models = [one.case.model for one in frames]
     found = {
         "run": {"settings": {"data": [data], "seed": 0}}, "models": [{"label": m} for m in models], "data": [],
         "checks": [row | {"model": m, "id": f"{CHECK}/{m}-own-1/margin_rate"} for m in models],
     }  # fmt: skip
     write_results(folder, run_file(found))
-    write_items(folder, RunItems.from_columns({str(one.case): one.to_columns() for one in frames}))
+    write_items(folder, RunItems.from_tables(map(item_table, frames)))
     return folder
 
 
@@ -99,7 +98,7 @@ def test_failures_that_the_surface_gives_away_are_not_reported(tmp_path):
 def test_each_model_has_its_own_search(tmp_path):
     rng = np.random.default_rng(1)
     both = frame(rng), frame(rng, fails=0.2, model="n")
-    found = find_failing_kinds(run_of(tmp_path, *both), Plain())
+    found = find_failing_kinds(run_of(tmp_path, *both, models=("m", "n")), Plain())
     assert [(one.model, len(one.findings)) for one in found] == [("m", 1), ("n", 0)]
 
 

@@ -118,11 +118,11 @@ def test_the_gate_weighs_both_queries_of_each_contrast(store):
 
 
 def _table(scores, items):
-    columns = scores.to_item_frame(CASE, items.included).to_columns()
-    assert set(columns["source_role"]) == {"query"}
+    frame = scores.to_item_frame(str(CASE), items.included)
+    assert frame.roles == ("query", "document")
     row = {"check": CASE.check, "data": "own", "property": "contrast"}
     claims = {CASE.check: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
-    return model_tables(run_file({"checks": [row], "claims": claims}), {str(CASE): columns}, "m")[CASE.of_any_model]
+    return model_tables(run_file({"checks": [row], "claims": claims}), {str(CASE): frame}, "m")[CASE.of_any_model]
 
 
 def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(store, tmp_path):

@@ -16,7 +16,7 @@ from encheck.items.variants import VariantMaker
 from encheck.metrics.classification import new_texts_accuracy, task_accuracy
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
-from encheck.scoring.scores import read_item_frame
+from encheck.scoring.frame import item_table, read_item_frame
 from encheck.statistics import regression
 from encheck.store import Store
 from encheck.system.terminal import Progress
@@ -189,11 +189,11 @@ def test_data_without_a_task_are_skipped_in_one_line(store):
 
 def test_items_travel_and_pair_by_their_texts(store):
     items, scores = measured(store, BagOfWords(), "MRPC")
-    frame = read_item_frame(CASE, scores.to_item_frame(CASE, items.included).to_columns())
+    frame = read_item_frame(item_table(scores.to_item_frame(str(CASE), items.included)))
     assert (frame.kind.name, set(frame.near.scores)) == ("classified", {1.0})
-    table = make_case_scores(CASE, "downstream", frame.to_columns(), the_claim().declared)
-    other = measured(store, Constant(), "MRPC")[1].to_item_frame(CASE, items.included)
-    assert table.texts == make_case_scores(CASE, "downstream", other.to_columns(), the_claim().declared).texts
+    table = make_case_scores(CASE, "downstream", frame, the_claim().declared)
+    other = measured(store, Constant(), "MRPC")[1].to_item_frame(str(CASE), items.included)
+    assert table.texts == make_case_scores(CASE, "downstream", other, the_claim().declared).texts
     assert gating_metric(table) == (None, the_claim().declared.reported)
 
 

@@ -196,7 +196,7 @@ def test_a_scorer_of_pairs_reranks_what_bm25_puts_first(store, monkeypatch):
 
 def results_of(session, items, scores):
     declared = Declaration("retrieval", "retrieval", metric="ndcg_at_10", gates="ndcg_at_10")
-    return make_case_scores(CASE, "retrieval", scores.to_item_frame(CASE, items.included).to_columns(), declared)
+    return make_case_scores(CASE, "retrieval", scores.to_item_frame(str(CASE), items.included), declared)
 
 
 def test_the_gate_weighs_ndcg_query_by_query_and_pairs_the_same_texts(store, tmp_path):
@@ -244,8 +244,7 @@ def test_queries_of_a_log_keep_the_rows_of_their_answers_under_both_kinds_of_mod
     assert scores.found == ("tea boils", "rain falls")
     estimate = agreement_with_bm25(scores)
     assert (estimate.value, estimate.n, estimate.clusters) == (1.0, 2, 2)
-    columns = scores.to_item_frame(CASE, items.included).to_columns()
-    assert columns["weight"] == [3, 1]
+    assert scores.to_item_frame("case", items.included).weights == (3, 1)
 
 
 def test_answers_that_count_as_the_same_document_have_one_row(store):

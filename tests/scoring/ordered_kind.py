@@ -11,8 +11,7 @@ import numpy as np
 from encheck import claim
 from encheck.ids import ItemId
 from encheck.metrics import margin_rate
-from encheck.scoring.frame import ItemFrame, TextColumns
-from encheck.scoring.item import ExampleLine, Item, Items, Kind
+from encheck.scoring.item import ExampleLine, Item, ItemFrame, Items, Kind, TextColumns
 from encheck.scoring.triplets import MarginScores
 from encheck.types import content_hash
 
@@ -53,9 +52,7 @@ class OrderedScores(MarginScores):
     def to_item_frame(self, case, items):
         first, last = (tuple(item.texts[at] for item in items) for at in (0, -1))
         sides = TextColumns(first, self.near), TextColumns(last, self.far)
-        return ItemFrame.from_items(
-            ORDERED, case, items, sources=tuple(i.source for i in items), near=sides[0], far=sides[1]
-        )
+        return ItemFrame.from_items(ORDERED, case, items, (item.source for item in items), *sides)
 
     def example_lines(self, item, position):
         return [ExampleLine("of   ", item.source), *(ExampleLine("order", text) for text in item.texts)]

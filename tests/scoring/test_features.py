@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from encheck.ids import CaseId
 from encheck.language.lexicon.load import load_lexicon
 from encheck.language.parse import Parse
 from encheck.scoring.features import LEXFILES, item_feature_columns
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ItemFrame, TextColumns, edits_json
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
 
@@ -47,7 +46,7 @@ def of(written, changed=(), *, kept=(), why=None, slices=()):
     ((text, _),) = english.by_text.items()
     far = TextColumns(("far",), np.zeros(1), None, (edits_json(changed) if changed else None,), (why,))
     near = TextColumns(("near",), np.ones(1), None, (edits_json(kept) if kept else None,))
-    case = CaseId("a_is_b", "m", "d", "1")
+    case = "a_is_b/m-d-1"
     frame = ItemFrame(TRIPLET, case, ("i",), (text,), near, ("c",), ("",), far, slices=slices)
     return {name: column[0] for name, column in item_feature_columns(frame, english).items()}
 

@@ -29,9 +29,9 @@ def test_a_kind_of_a_package_goes_from_a_file_to_a_page_and_through_a_gate(tmp_p
     )  # fmt: skip
 
     rows = {row.check: row for row in decided.results.raw.checks}
-    columns = read_items(Path("report"))["texts_stand_in_their_order/shuffled-texts-1"]
-    assert columns["kind"] == ["ordered"] * len(THINGS)
-    assert (columns["near"][0], columns["far"][0]) == ("a small red thing0 here", "no word")
+    frame = read_items(Path("report"))["texts_stand_in_their_order/shuffled-texts-1"]
+    assert (frame.kind.name, len(frame)) == ("ordered", len(THINGS))
+    assert (frame.near.texts[0], frame.far.texts[0]) == ("a small red thing0 here", "no word")
     assert rows["texts_stand_in_their_order"].value == 0.0
     assert "entry points encheck.kinds" in rows["kind_is_declared"].reason
     row = next(one for one in decided.rows if one.name.startswith("order_of_texts"))

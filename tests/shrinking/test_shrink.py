@@ -12,8 +12,8 @@ from encheck.items import contrast
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.reporting.failures import shrunk_lines
-from encheck.scoring.item import ItemRow
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.item import ItemRow, ItemSide
+from encheck.scoring.triplets import TRIPLET, Triplet
 from encheck.shrinking.shrink import (
     edit_all_texts,
     find_edits,
@@ -260,7 +260,8 @@ def test_it_says_why_an_item_is_not_shrunk():
 
 
 def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
-    row = ItemRow.from_columns({"item": ["own/1"], "kind": ["triplet"], "source": [GATES.source]}, 0)
+    side = ItemSide(None, 0.0, None, (), "")
+    row = ItemRow("case", "own/1", TRIPLET, "c", "", GATES.source, side, side, None, source_is_second=False)
     printed = "\n".join(shrunk_lines([row], lambda _row: shrink_item(GATES, always_wrong, ENGLISH)))
     assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
     assert "{+quiet+}" in printed

@@ -23,7 +23,6 @@ from encheck.cli.shared import (
 from encheck.options import Settings
 from encheck.reporting.text import mark_edits
 from encheck.scoring.item import ItemRow
-from encheck.scoring.scores import find_kind
 
 if TYPE_CHECKING:
     from encheck.options import RunSettings
@@ -96,7 +95,8 @@ def show(
             raise UsageError("--shrink requires --model")
         folder = run_folder or newest_run(Path("reports"))
         asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
-        rows = find_item(folder, item)
+        with reject_invalid_results(folder):
+            rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
         scorer = item_scorer(asked, rows) if model else None
@@ -118,15 +118,14 @@ def describe_items(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[s
     """Yield lines that show each row with its edits marked. With a scorer, also show its scores now."""
     for row in rows:
         yield f"{row.item}  ({row.case})"
-        kind = find_kind(row.kind)
-        if kind and kind.note:
-            yield f"  {kind.note(row)}"
+        if row.kind.note:
+            yield f"  {row.kind.note(row)}"
         yield f"  source           {row.source}"
         yield from _side_line(row, "near", scorer)
-        if kind and kind.compares_near_and_far:
+        if row.kind.compares_near_and_far:
             yield from _side_line(row, "far", scorer)
             yield f"  margin           {row.near.score - row.far.score:+.4f}"
-        elif kind and kind.score_form == "turned":
+        elif row.kind.score_form == "turned":
             now = f", now {scorer(*_side_pair(row, 'source')):.4f}" if scorer else ""
             yield f"  turned {row.far.score:.4f}{now}"
         yield ""
@@ -160,10 +159,7 @@ def item_scorer(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
     before = service.model.fingerprint()
     pairs = []
     for row in rows:  # the sides that were scored; `source` is that of the other order
-        kind = find_kind(row.kind)
-        other = (
-            "far" if kind and kind.compares_near_and_far else "source" if kind and kind.score_form == "turned" else ""
-        )
+        other = "far" if row.kind.compares_near_and_far else "source" if row.kind.score_form == "turned" else ""
         pairs += [_side_pair(row, side) for side in ("near", other) if side]
     score = service.similarity_function_uncached(pairs)
     if service.model.fingerprint() != before:

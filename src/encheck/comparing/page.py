@@ -21,7 +21,6 @@ from encheck.reporting.html import page as html
 from encheck.reporting.text import pieces
 from encheck.reporting.view import claim_sentence, format_figure
 from encheck.run_file import Result
-from encheck.scoring.item import parse_edits
 from encheck.system.terminal import make_visible
 from encheck.verdict import MIN_CLUSTERS
 
@@ -222,13 +221,10 @@ def _flip_card(comparison: ModelComparison, flip: Flip) -> FlipCard:
     models = {m.name: m for m in comparison.models}
     scored = []
     for model in (models[flip.wrong[0]], models[flip.right[0]]):
-        columns = model.items[flip.case(model)]
-        at = columns["item"].index(flip.item)
-        scored.append((ItemScores(model.name, columns["near_score"][at], columns["far_score"][at]), columns, at))
-    (wrong, columns, at), (right, _, _) = scored
-    source = make_visible(columns["source"][at])
-    near, far = (
-        pieces(source, make_visible(columns[side][at] or ""), parse_edits(columns[f"{side}_edits"][at]))
-        for side in ("near", "far")
-    )
+        frame = model.items[flip.case(model)]
+        row = frame.row(frame.ids.index(flip.item))
+        scored.append((ItemScores(model.name, row.near.score, row.far.score), row))
+    (wrong, row), (right, _) = scored
+    source = make_visible(row.source)
+    near, far = (pieces(source, make_visible(side.text or ""), side.edits) for side in (row.near, row.far))
     return FlipCard(flip, wrong, right, MarkedTexts(source, near, far))

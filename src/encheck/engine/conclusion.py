@@ -281,8 +281,11 @@ def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator
         side, parent = run_scores(results, recorder.items, model.label), recorder.parent_of(model.label)
         rows = all_headline_rows(results, model.label)
         if parent and parent.label not in SHIPPED:
-            scores = recorder.parent_scores.items()
-            items = {case: {**recorder.items[case], **table.to_pydict()} for case, table in scores}
+            items = {}
+            for case, table in recorder.parent_scores.items():
+                frame, (near, far) = recorder.items[case], (column.to_numpy() for column in table.columns)
+                far_side = frame.far and replace(frame.far, scores=far)
+                items[case] = replace(frame, near=replace(frame.near, scores=near), far=far_side)
             before = ModelScores(model_tables(results, items, model.label), parent.scales)
             is_same = model.weights is not None and model.weights == parent.weights
             found = property_differences(rows, before, side)

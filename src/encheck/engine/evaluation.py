@@ -49,9 +49,9 @@ from encheck.running.resources import (
     shard_loader,
 )
 from encheck.running.scoring_session import Request, ScoringSession
-from encheck.scoring.documents import Answers, SearchingQuery
-from encheck.scoring.frame import Columns
-from encheck.scoring.item import Items
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import item_table
+from encheck.scoring.item import ItemFrame, Items, SearchingQuery
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
 from encheck.system.lock import WorkClock
@@ -314,13 +314,13 @@ class Evaluation:
         every, scores = self.items(case).all_items, self.scores(case)
         return failure_message(row, every, scores, model=model, folder=settings.report_dir)
 
-    def item_columns(self, case: Case) -> Columns:
-        """Return the items of a case with their scores, by column."""
+    def item_frame(self, case: Case) -> ItemFrame:
+        """Return the items of a case with their scores."""
         items, scores = self.items(case), self.scores(case)
         listed = items.included
         if items.whole:
             listed, scores = items.whole.select_for_report(scores, seed=self.settings.seed)
-        return scores.to_item_frame(case.id, listed).to_columns()
+        return scores.to_item_frame(str(case.id), listed)
 
     def first_look_positions(self, case: Case) -> FirstLookItems | None:
         """Return the positions of a first look's items among all items of the case.
@@ -330,25 +330,20 @@ class Evaluation:
         if self.measured_cases is None or not has_shipped_baseline(case.data, self.whole.data[case.data].fingerprint):
             return None
         items = self.whole.items(case.data, case.claim, case.level)
-        listed = (
-            self.whole.scorer.list_with_placeholder_scores(items).to_item_frame(case.id, items.included).to_columns()
-        )
-        both = (self.item_columns(case), listed)
+        scores = self.whole.scorer.list_with_placeholder_scores(items)
+        both = (self.item_frame(case), scores.to_item_frame(str(case.id), items.included))
         mine, every = (make_case_scores(case.id, case.property, some, case.claim.declared) for some in both)
         return FirstLookItems.of(mine, every)
 
     def parent_scores(self, case: Case) -> Table | None:
         """Return the parent model's near_score and far_score of a case's items; None without a parent."""
-        import pyarrow
 
         parent, items = self.parents.get(case.model), self.items(case)
         if parent is None or items.whole or any(item.texts_to_encode_again for item in items.included):
             return None
         if (scores := parent.scores(case.data, items)) is None:
             return None
-        columns = scores.to_item_frame(case.id, items.included).to_columns()
-        types = [(name, pyarrow.float64()) for name in PARENT_COLUMNS]
-        return pyarrow.table({name: columns[name] for name in PARENT_COLUMNS}, schema=pyarrow.schema(types))
+        return item_table(scores.to_item_frame(str(case.id), items.included)).select(PARENT_COLUMNS)
 
     def first_documents(self, case: Case) -> list[tuple[int, str, str]]:
         """Return sorted (row, id, text) of the documents that this model or the baselines rank first for a case's

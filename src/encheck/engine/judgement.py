@@ -117,7 +117,7 @@ class Judgement:
             return CaseOutcome(rows, claim)
         return CaseOutcome(
             rows, claim, evaluation.first_look_positions(case), evaluation.first_documents(case),
-            item_table(evaluation.item_columns(case)), evaluation.parent_scores(case),
+            item_table(evaluation.item_frame(case)), evaluation.parent_scores(case),
         )  # fmt: skip
 
 

@@ -167,7 +167,7 @@ class Recorder:
         if self._items is None:
             from encheck.scoring.frame import RunItems
 
-            self._items = RunItems.from_case_tables(self._tables)
+            self._items = RunItems.from_tables(self._tables.values())
         return self._items
 
     @property
@@ -203,7 +203,7 @@ class Recorder:
             counts = by_check.setdefault((row.data, row.model), {})
             counts[row.check] = max(counts.get(row.check, 0), row.n if row.metric else 0)
             if row.metric and str(row.case) in self._tables:
-                items.setdefault((row.data, row.model), set()).update(self.items[str(row.case)]["item"])
+                items.setdefault((row.data, row.model), set()).update(self.items[str(row.case)].ids)
         return {
             key: MeasuredItems(
                 selected=len(counts),

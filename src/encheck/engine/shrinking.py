@@ -10,7 +10,7 @@ from encheck.language.english import English
 from encheck.reporting.failures import Shrink
 from encheck.running.service import EncoderService
 from encheck.scoring.item import ItemRow
-from encheck.scoring.scores import KINDS, find_kind
+from encheck.scoring.scores import KINDS
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import ShrinkResult, make_triplet_remaker, shrink_item
 
@@ -23,10 +23,9 @@ def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shr
     ask, maker = service.taking_any_text().score_pairs, VariantMaker(seed, english)
 
     def one(row: ItemRow) -> ShrinkResult | str:
-        kind = find_kind(row.kind)
-        if kind is None or not kind.shrinks or row.source_is_second:
+        if not row.kind.shrinks or row.source_is_second:
             shrunk = " and ".join(name for name, one in KINDS.items() if one.shrinks)
-            return f"items of the kind {row.kind} are not shrunk, only {shrunk} items"
+            return f"items of the kind {row.kind.name} are not shrunk, only {shrunk} items"
         assert row.near.text is not None
         assert row.far.text is not None
         triplet = Triplet(

@@ -33,9 +33,9 @@ from encheck.options import try_to_write
 from encheck.options.settings import select_settings
 from encheck.run_file import BaselineFigure, ModelEntry, RunFile
 from encheck.scoring.crossed import CONTRAST
-from encheck.scoring.frame import CaseScores, Columns
+from encheck.scoring.frame import CaseScores
+from encheck.scoring.item import ItemFrame
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.scores import read_item_frame
 from encheck.system import files
 from encheck.system.documents import parquet_table, read_json
 from encheck.system.typed_files import Count, Positive, as_values, read_typed
@@ -323,21 +323,20 @@ class Baseline:
         return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
 
-def model_tables(results: RunFile, items: Mapping[str, Columns], model: str) -> dict[str, CaseScores]:
+def model_tables(results: RunFile, items: Mapping[str, ItemFrame], model: str) -> dict[str, CaseScores]:
     """Return the tables of one model of a run, by case: check/data/level."""
     rows = {str(row.case): row for row in results.checks if row.model == model}
     declared = results.declarations
     tables = [
-        make_case_scores(rows[case].case, rows[case].property, columns, declared[rows[case].check])
-        for case, columns in sorted(items.items())
+        make_case_scores(rows[case].case, rows[case].property, frame, declared[rows[case].check])
+        for case, frame in sorted(items.items())
         if case in rows
     ]
     return {table.case: table for table in tables}
 
 
-def make_case_scores(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
+def make_case_scores(case: CaseId, property: str, frame: ItemFrame, declared: Declaration) -> CaseScores:  # noqa: A002
     """Return the table of one case, made from its items; `property` is the tested property."""
-    frame = read_item_frame(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     answer = frame.kind.answer
     own = frame.far.texts if frame.far and answer != "far" else ()

@@ -98,8 +98,8 @@ from encheck.options import RunSettings, model_options
 from encheck.options.settings import select_settings
 from encheck.run_file import ModelEntry, RunFile
 from encheck.scoring.documents import Answers
-from encheck.scoring.frame import CaseScores, Columns
-from encheck.scoring.scores import find_kind
+from encheck.scoring.frame import CaseScores
+from encheck.scoring.item import ItemFrame
 from encheck.statistics.sharing import number_units
 from encheck.types import LanguageResources
 
@@ -143,7 +143,7 @@ class GateComparison:
     index: OldIndex | None = None
 
 
-def run_scores(results: RunFile, items: Mapping[str, Columns], model: str) -> ModelScores:
+def run_scores(results: RunFile, items: Mapping[str, ItemFrame], model: str) -> ModelScores:
     """Return the scores of one model of a run."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
     return ModelScores(model_tables(results, items, model), scales)
@@ -171,7 +171,7 @@ def baseline_scores(
 def gate_against_baseline(
     baseline: Baseline,
     results: RunFile,
-    items: Mapping[str, Columns],
+    items: Mapping[str, ItemFrame],
     *,
     model: str,
     rule: Rule = DEFAULT,
@@ -223,7 +223,7 @@ def gate_against_baseline(
     if wanted.name == "search" and vectors and baseline.sample:
         broken += truncation_faults(baseline.sample.settings, vectors.settings, documents)
     own = {str(row.case) for row in results.checks if is_user_data(row.data)}
-    languages = count_languages({str(text) for case in own for text in items.get(case, {}).get("source", ())})
+    languages = count_languages({text for case in own & items.keys() for text in items[case].sources})
     decisive: set[str] = set()
     has_english = english_share(languages) >= ENGLISH
     if wanted.name == "change":
@@ -259,7 +259,7 @@ def gate_against_baseline(
         why = f"{index.faults.says}: the comparison needs an index without faults"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
     named = {str(row.case): row.case.of_any_model for row in results.checks if row.model == model}
-    mine = {named[case]: columns for case, columns in items.items() if case in named}
+    mine = {named[case]: frame for case, frame in items.items() if case in named}
     shifts = measure_threshold_shifts(baseline.cases, pair.whole[1].tables, mine, thresholds=thresholds)
     not_weighed = {case: why for case, why in found.reported.items() if case not in decisive}
     prints = {data.name: data.fingerprint for data in baseline.summary.data}
@@ -492,7 +492,7 @@ class _GateSides:
         return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
-def _pair_sides(baseline: Baseline, results: RunFile, items: Mapping[str, Columns], model: str) -> _GateSides:
+def _pair_sides(baseline: Baseline, results: RunFile, items: Mapping[str, ItemFrame], model: str) -> _GateSides:
     """Pair the baseline's scores with the run's on the same items. Raise BaselineError if the items differ."""
     after = run_scores(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
@@ -704,7 +704,7 @@ def _model_balanced_score(side: ModelScores, cases: Sequence[str]) -> float | No
 def measure_threshold_shifts(
     baseline: Mapping[str, SavedScores],
     run: Mapping[str, CaseScores],
-    items: Mapping[str, Columns],
+    items: Mapping[str, ItemFrame],
     *,
     thresholds: Sequence[float],
 ) -> tuple[ThresholdShift, ...]:
@@ -716,26 +716,27 @@ def measure_threshold_shifts(
     if not thresholds:
         return ()
     found: dict[str, dict[str, dict[tuple[str, ...], tuple[float, float]]]] = {}
-    for case, columns in items.items():
-        if columns.get("kind") and case in baseline and baseline[case].has_same_items(run[case]):
-            kind = find_kind(columns["kind"][0])
+    for case, frame in items.items():
+        if case in baseline and baseline[case].has_same_items(run[case]):
+            kind = frame.kind
             sides = baseline[case].align_to(run[case]), run[case]
             of_data = found.setdefault(run[case].data, {})
-            if kind and kind.compares == "answers":
+            if kind.compares == "answers":
                 # Without labels, `near` is the first answer. With labels, it is the right document, and `far` the best
                 # other one; a query with several right documents is left out, since their best score is not kept.
                 some = of_data.setdefault(FIRST_ANSWERS, {})
-                for i, source in enumerate(columns["source"]):
+                for i, source in enumerate(frame.sources):
                     if len(Answers.parse(run[case].answers[i]).right) <= 1:
                         before, now = (float(np.nanmax([side.near[i], side.far[i]])) for side in sides)
                         some[source,] = before, now
-            elif kind and kind.compares == "texts":
+            elif kind.compares == "texts":
                 some = of_data.setdefault(LABELLED if kind.score_form == LABELLED else PAIRS, {})
-                for name in ("near", "far"):
-                    scores = zip(*(getattr(side, name).tolist() for side in sides), strict=True)
-                    for source, text, both in zip(columns["source"], columns[name], scores, strict=True):
-                        if text is not None and both[0] == both[0]:
-                            some[tuple(sorted((source, text)))] = both
+                for name, columns in (("near", frame.near), ("far", frame.far)):
+                    if columns and columns.texts:
+                        scores = zip(*(getattr(side, name).tolist() for side in sides), strict=True)
+                        pairs = zip(frame.sources, columns.texts, strict=True)
+                        known = ((pair, both) for pair, both in zip(pairs, scores, strict=True) if both[0] == both[0])
+                        some |= {tuple(sorted(pair)): both for pair, both in known}
     shifts = []
     for data, of_data in sorted(found.items()):
         scored = next((name for name in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(name)), None)

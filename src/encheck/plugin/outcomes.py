@@ -90,8 +90,9 @@ def attach_measurements(report: Any, item: pytest.Item, call: pytest.CallInfo[No
     report.encheck_failed_model = model if report.failed and evaluation.session.subjects[model].error else ""
     if item.config.getoption("htmlpath", None) is not None:
         from encheck.reporting.html.fragment import check_fragment
+        from encheck.scoring.frame import read_item_frame
 
-        content = check_fragment(found.rows, {} if found.items is None else found.items.to_pydict())
+        content = check_fragment(found.rows, None if found.items is None else read_item_frame(found.items))
         extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
         report.extras = [*getattr(report, "extras", []), extra]
 

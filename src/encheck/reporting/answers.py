@@ -16,8 +16,9 @@ from encheck.errors import UsageError
 from encheck.gating.comparison import LogAnswers
 from encheck.gating.types import ChangedQuery, Gate
 from encheck.gating.unlabelled_search import JudgingQuery
-from encheck.reporting.gate.record import on_one_line
+from encheck.reporting.gate.record import on_one_line, query_texts
 from encheck.scoring.documents import Answers
+from encheck.scoring.item import ItemFrame
 from encheck.system import files
 from encheck.system.documents import parquet_table
 from encheck.system.terminal import safe_cell
@@ -60,7 +61,7 @@ class Disagreement:
 def write_answers(
     folder: Path,
     searched: Sequence[LogAnswers],
-    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    items: Mapping[str, ItemFrame],
     documents: Mapping[str, Documents],
 ) -> None:
     """Write both files for the searches without judgements. Without such searches, write nothing.
@@ -69,9 +70,7 @@ def write_answers(
     """
     if not searched:
         return
-    texts = {
-        name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
-    }
+    texts = query_texts(items)
     rows = [row for one in searched for row in _answer_rows(one, texts, documents[one.after.case])]
     named = {
         (one.after.data, id_): text for one in searched for id_, text in documents[one.after.case].values()

@@ -11,21 +11,24 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from encheck.errors import UsageError, unknown_name_message
 from encheck.metrics.pairs import margin_wins
 from encheck.reporting.results import writable_folder
-from encheck.reporting.view import best_surface
+from encheck.reporting.view import Items, best_surface
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Columns, ItemFrame
+from encheck.scoring.frame import item_table
+from encheck.scoring.item import ItemFrame
 from encheck.scoring.scale import Scale
-from encheck.scoring.scores import read_item_frame
 from encheck.scoring.splits import TEST, join_split_names
 from encheck.system.files import write_text, write_whole
 from encheck.system.terminal import safe_cell
+
+if TYPE_CHECKING:
+    from pyarrow import Schema, Table
 
 FORMATS = ("model-index", "eval-results", "mteb", "csv", "parquet")
 Splits = Mapping[str, Collection[str]]  # of the items of each case
@@ -197,7 +200,7 @@ NOT_FOR_TRAINING = (
 )
 
 
-def items_with_outcomes(results: RunFile, items: Mapping[str, Columns]) -> Any:
+def items_with_outcomes(results: RunFile, items: Items) -> Table:
     """Return a `pyarrow.Table` made from results.json and items.parquet.
 
     `won` is 1 if the near text is nearer than the far text, 1/2 for a tie, and 0 otherwise. It is null if the item does
@@ -208,13 +211,12 @@ def items_with_outcomes(results: RunFile, items: Mapping[str, Columns]) -> Any:
     of_case = {str(row.case): row for row in results.checks}
     scales = {(data.name, model): scale for data in results.data for model, scale in data.calibration.items()}
     tables = []
-    for case, columns in sorted(items.items()):
-        row = of_case[case]
-        frame = read_item_frame(row.case, columns)
+    for case, frame in sorted(items.items()):
+        row, kept = of_case[case], item_table(frame).select(ITEM_COLUMNS)
         named = {name: [getattr(row, name)] * len(frame) for name in ("model", "property", "check", "data", "level")}
-        kept = {name: columns.get(name) or [None] * len(frame) for name in ITEM_COLUMNS}
         won = _won_items(frame, scales.get((row.data, row.model), Scale(0.0)))
-        tables.append(pyarrow.table(named | kept | {"won": won}, schema=_item_table_schema()))
+        columns = named | dict(zip(ITEM_COLUMNS, kept.columns, strict=True)) | {"won": won}
+        tables.append(pyarrow.table(columns, schema=_item_table_schema()))
     return pyarrow.concat_tables(tables) if tables else _item_table_schema().empty_table()
 
 
@@ -225,7 +227,7 @@ def _won_items(frame: ItemFrame, scale: Scale) -> list[float | None]:
     return [None if np.isnan(far) else float(won) for won, far in zip(found, frame.far.scores, strict=True)]
 
 
-def _item_table_schema() -> Any:
+def _item_table_schema() -> Schema:
     import pyarrow
 
     text, number = pyarrow.string(), pyarrow.float64()

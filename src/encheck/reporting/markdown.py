@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from encheck.gating import contamination
 from encheck.gating.types import Gate, GateRow, PurposeName, UnjudgedSearch
@@ -47,21 +46,21 @@ from encheck.reporting.view import (
     surface_text,
 )
 from encheck.run_file import Result, RunFile
-from encheck.scoring.item import parse_edits
+from encheck.scoring.item import ItemFrame
 
 MAX_FLIPS_IN_SUMMARY = 3  # of these
 
 
 def gate_markdown(
     gate: Gate,
-    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    items: Items,
     *,
     most: int,
     candidate: str = NEW,
     to_type: GateCommands = NO_COMMANDS,
 ) -> Iterator[str]:
     """Yield the gate's section of summary.md: the answer, what to do, the losses, each row, and folded statistics."""
-    texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
+    places = {name: (frame, i) for frame in items.values() for i, name in enumerate(frame.ids)}
     for line in inconclusive_lines(gate):
         yield from (f"- {line}", "")
     for against in gate.against:
@@ -95,7 +94,7 @@ def gate_markdown(
         statistics += ["", *_table(FAMILY_HEAD, [family_cells(family) for family in against.families])]
         yield from _details_block("Statistics of each row", statistics)
         passing = [row for row in against.rows[:most] if row.outcome != "block" and not row.endpoint]
-        flips = [line for row in passing for line in _flipped_items(row, texts)]
+        flips = [line for row in passing for line in _flipped_items(row, places)]
         yield from _details_block("What else was lost and won", flips)
         rows = reported_rows(against)[:most]
         reported = [*_rows_table(rows, against.purpose), ""] if rows else []
@@ -116,7 +115,7 @@ def _details_block(summary: str, body: Iterable[str]) -> Iterator[str]:
         yield from (f"<details><summary>{escape_markdown(summary)}</summary>", "", *found, "", "</details>", "")
 
 
-def _flipped_items(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
+def _flipped_items(row: GateRow, places: Mapping[str, tuple[ItemFrame, int]]) -> Iterator[str]:
     shown = [("lost", i) for i in row.lost_items[:MAX_FLIPS_IN_SUMMARY]] + [
         ("won", i) for i in row.gained_items[:MAX_FLIPS_IN_SUMMARY]
     ]
@@ -125,13 +124,11 @@ def _flipped_items(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence
     yield f"{escape_markdown(row.name)}: {row.lost} lost, {row.gained} won"
     yield ""
     for what, name in shown:
-        if name in texts:
-            columns, i = texts[name]
-            source = columns["source"][i]
-            near, far = (
-                mark_edits(source, columns[s][i] or "", parse_edits(columns[f"{s}_edits"][i])) for s in ("near", "far")
-            )
-            near, far, of = map(escape_markdown, (near, far, source))
+        if name in places:
+            frame, i = places[name]
+            item = frame.row(i)
+            near, far = (mark_edits(item.source, side.text or "", side.edits) for side in (item.near, item.far))
+            near, far, of = map(escape_markdown, (near, far, item.source))
             yield f"- {what}: near *{near}*, far *{far}* (of *{of}*)"
     yield ""
 

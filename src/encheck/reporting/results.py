@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -25,6 +25,9 @@ from encheck.system import files, imports
 from encheck.system.documents import parquet_table, read_json
 from encheck.system.files import write_text
 from encheck.system.typed_files import as_json, read_typed
+
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 RESULTS, ITEMS = "results.json", "items.parquet"
 PACKAGES = (
@@ -192,15 +195,14 @@ def find_item(folder: Path, item: str) -> list[ItemRow]:
     """Return the rows of items.parquet whose item id starts with `item`."""
     import pyarrow.compute
 
-    path = folder / ITEMS
-    if not path.exists():
+    if not (folder / ITEMS).exists():
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
-    table = _read_item_columns(path, COLUMNS, also=OPTIONAL)
-    found = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pydict()
-    return [ItemRow.from_columns(found, i) for i in range(len(found["item"]))]
+    table = read_items(folder).table
+    found = RunItems(table.filter(pyarrow.compute.starts_with(table["item"], item)))
+    return [frame.row(i) for frame in found.values() for i in range(len(frame))]
 
 
-def _read_item_columns(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:
+def _read_item_columns(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Table:
     """Return these columns of an items.parquet, after checking their types. Raise UsageError if the file is damaged."""
     import pyarrow
 

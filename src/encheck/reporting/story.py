@@ -15,8 +15,7 @@ from encheck.reporting.profile import all_headline_rows, chance_of
 from encheck.reporting.text import data_name, percent, plain_name
 from encheck.reporting.view import ItemExample, best_surface, example_of, is_rate, judged_rows
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame
-from encheck.scoring.item import ItemRow
+from encheck.scoring.item import ItemFrame, ItemRow
 from encheck.types import Declaration
 
 FindingKind = Literal["baseline", "reference", "chance", "rival", "strength"]
@@ -302,14 +301,10 @@ def shortest_success(frame: ItemFrame) -> ItemExample | None:
 
 def _shortest_item(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
     """Return the item with the fewest characters, preferring items with marked edits, or None if there are no items."""
-    columns = frame.to_columns()
 
-    def length(i: int) -> tuple[bool, int]:
-        size = sum(len(columns[name][i] or "") for name in ("source", "near", "far"))
-        return (not (columns["near_edits"][i] or "[]")[2:] and not (columns["far_edits"][i] or "[]")[2:], size)
+    def length(row: ItemRow) -> tuple[bool, int]:
+        size = sum(len(text or "") for text in (row.source, row.near.text, row.far.text))
+        return (not row.near.edits and not row.far.edits, size)
 
-    return (
-        example_of(ItemRow.from_columns(columns, min(some, key=length)), is_question=frame.kind.is_question)
-        if some
-        else None
-    )
+    shortest = min(map(frame.row, some), key=length, default=None)
+    return None if shortest is None else example_of(shortest, is_question=frame.kind.is_question)

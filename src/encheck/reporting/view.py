@@ -17,9 +17,7 @@ from encheck.metrics import adjusted_rate, both_directions, find_metric
 from encheck.reporting.failures import rounded_figure
 from encheck.reporting.text import Piece, data_name, percent, percent_interval, pieces, plain_name
 from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
-from encheck.scoring.frame import Columns, ItemFrame
-from encheck.scoring.item import ItemRow
-from encheck.scoring.scores import read_item_frame
+from encheck.scoring.item import ItemFrame, ItemRow
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.hypothesis_tests import wilson_interval
@@ -27,7 +25,7 @@ from encheck.surface import UNBALANCED_SCORERS
 from encheck.types import CurvePoint, Declaration, Validity, Verdict
 
 NOTHING = "NOTHING WAS MEASURED"
-Items = Mapping[str, Columns]  # case -> its columns, as recorded or read
+Items = Mapping[str, ItemFrame]  # case -> its items
 CRITERIA = {  # the criteria of Mahajan et al. 2023, by the numbers that checks declare
     1: "1 Paraphrasing",
     2: "2 Synonym replacement",
@@ -289,7 +287,7 @@ def measured_in_shards(results: RunFile, items: Items) -> set[str]:
     for row in results.checks if whole else ():
         case = str(row.case)
         sizes[case] = max(sizes.get(case, 0), row.n) if row.data in whole else 0
-    return {case for case, size in sizes.items() if case in items and size > len(items[case]["item"])}
+    return {case for case, size in sizes.items() if case in items and size > len(items[case])}
 
 
 def model_headline(model: str, rows: Sequence[Result]) -> str:
@@ -365,8 +363,8 @@ def _verdict_on_criteria(verdicts: Mapping[int, Verdict | None]) -> str:
 
 def item_frames(results: RunFile, items: Items) -> dict[str, ItemFrame]:
     """Return the items of every case that has a row in the results."""
-    cases = {str(case): case for case in (row.case for row in results.checks)}
-    return {name: read_item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
+    cases = {str(row.case) for row in results.checks}
+    return {case: frame for case, frame in items.items() if case in cases}
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,8 +388,7 @@ def example_of(row: ItemRow, *, is_question: bool = False) -> ItemExample:
 
 def worst_items(frame: ItemFrame, count: int) -> list[ItemExample]:
     """Return the worst items of a case, worst first."""
-    columns = frame.to_columns()
-    return [example_of(ItemRow.from_columns(columns, i)) for i in frame.worst_positions(count)]
+    return [example_of(frame.row(i)) for i in frame.worst_positions(count)]
 
 
 def rival_lines(rows: Sequence[Result]) -> Iterator[str]:

@@ -19,8 +19,9 @@ from encheck.ids import ItemId
 from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
 from encheck.reporting.view import claim_sentence, item_frames
+from encheck.run_file import Result
 from encheck.scoring.features import item_feature_columns
-from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import ItemFrame
 from encheck.scoring.scale import Floats
 from encheck.scoring.triplets import DIFFERENCE_SCORERS, Triplet, surface_differences
 from encheck.statistics.subgroups import CLUSTERS, MOST, FailureRates, FeatureTable, Subgroup, find_subgroups
@@ -85,10 +86,10 @@ def find_failing_kinds(folder: Path, english: English) -> list[KindSearch]:
     english.parse_all(dict.fromkeys(source for frame in contests for source in frame.sources))
     settings = results.run.settings
     domains, seed = _domains_of_probes(settings.data), settings.seed
-    topics = {row.check: row.property for row in results.checks}
+    rows = {str(row.case): row for row in results.checks}
     models = [model.label for model in results.models]
-    by_model = {model: [f for f in contests if f.case.model == model] for model in models}
-    return [_search_model(m, own, english, domains, topics, seed) for m, own in by_model.items()]
+    by_model = {model: [f for f in contests if rows[f.case].model == model] for model in models}
+    return [_search_model(m, own, english, domains, rows, seed) for m, own in by_model.items()]
 
 
 def _search_model(
@@ -96,7 +97,7 @@ def _search_model(
     contests: Sequence[ItemFrame],
     english: English,
     domains: Mapping[str, str],
-    topics: Mapping[str, str],
+    rows: Mapping[str, Result],
     seed: int,
 ) -> KindSearch:
     tables = []
@@ -104,12 +105,12 @@ def _search_model(
         columns = item_feature_columns(frame, english) | {
             "domain": [domains.get(source, "") for source in frame.sources]
         }
-        topic, lost = topics[frame.case.check], np.array(frame.mark_lost())
+        topic, lost = rows[frame.case].property, np.array(frame.mark_lost())
         known = _surface_features(frame)
-        tables.append(FeatureTable(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known))
+        tables.append(FeatureTable(frame.case, topic, lost, frame.clusters, frame.sources, columns, known))
     cells = find_subgroups(tables, seed=seed)
-    frames = {str(frame.case): frame for frame in contests}
-    findings = tuple(_confirmed_finding(frames[c.table], c) for c in cells if c.is_confirmed)
+    frames = {frame.case: frame for frame in contests}
+    findings = tuple(_confirmed_finding(rows[c.table], frames[c.table], c) for c in cells if c.is_confirmed)
     return KindSearch(model, findings, len(cells), sum(map(len, contests)), len(contests))
 
 
@@ -135,7 +136,7 @@ def _domains_of_probes(specs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _confirmed_finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
+def _confirmed_finding(row: Result, frame: ItemFrame, cell: Subgroup) -> KindFinding:
     at = np.flatnonzero(cell.confirming)
     surface, inside, lost = _surface_features(frame)[at], cell.members[at], np.array(frame.mark_lost())[at]
     rates = {}
@@ -146,7 +147,7 @@ def _confirmed_finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
     design = np.column_stack([inside, np.ones(len(lost)), surface]).astype(float)
     difference_left = float(np.linalg.lstsq(design, lost.astype(float), rcond=None)[0][0])
     beside = SurfaceBeside(scorer, *rates[scorer], difference_left)
-    return KindFinding(frame.case.check, frame.case.data, frame.case.level, cell, beside)
+    return KindFinding(row.check, row.data, row.level, cell, beside)
 
 
 def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:

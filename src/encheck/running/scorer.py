@@ -18,24 +18,26 @@ from encheck.errors import EncoderError, NothingToMeasure
 from encheck.metrics.search import DELTA, index_recall_figures
 from encheck.running.model_under_test import ModelUnderTest, Pair
 from encheck.scoring.classified import Classified, ClassifiedScores, classifier_inputs, score_surface_classifiers
-from encheck.scoring.documents import STORED_ANSWERS, Documents, SearchingQuery
-from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind
+from encheck.scoring.documents import STORED_ANSWERS, Documents, RankedRows
+from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind, SearchingQuery, TextScorer
 from encheck.scoring.pairs import NO_RANDOM_PAIRS, REPEATED, SentencePair, TuningScores
 from encheck.scoring.scores import (
+    BothOrdersScores,
+    ChainScores,
     Floats,
     LoggedScores,
+    MarginScores,
     RankedScores,
     Scale,
     Scores,
 )
 from encheck.scoring.searches import DEPTH, rerank
-from encheck.scoring.text_scorers import LexicalIndex, SurfaceScorer, TextScorer, vector_similarity_grid
+from encheck.scoring.text_scorers import LexicalIndex, SurfaceScorer, vector_similarity_grid
 from encheck.scoring.vector_search import (
     SAMPLE,
     IndexRecall,
     IndexSize,
     InvertedLists,
-    RankedRows,
     compare_with_exact,
     count_including_own,
     drop_own_documents,
@@ -183,11 +185,11 @@ class Scorer:
             rival = SurfaceScorer(name, self._word_frequencies(data) if name in WEIGHTED else None)
             scale = self._calibrate(self._surface_scales, name, data, rival, kind)
             beside = _add_tuning_scores(measured.score_items(items.included, rival, resampler, scale), items, rival)
-            if name != WORD_OVERLAP and getattr(beside, "has_curve", False):
-                beside = replace(beside, has_curve=False)  # type: ignore[arg-type]  # a curve costs most
+            if name != WORD_OVERLAP and isinstance(beside, MarginScores):
+                beside = replace(beside, has_curve=False)  # a curve costs most
             if _is_shown(name, beside):
                 surface[name] = beside
-        return replace(found, surface=surface)  # type: ignore[arg-type]
+        return replace(found, surface=surface)
 
     def list_with_placeholder_scores(self, items: Items) -> Scores:
         """Return scores of these items by word overlap, only to list the items. No figure uses the scores."""
@@ -266,7 +268,7 @@ class Scorer:
             lists = self._first_stages.index_over(subject, _as_searching_queries(items.included)[0].documents)
         found = scores.score_items(items.included, _scorer_of(subject, index, lists), resampler, UNCALIBRATED)
         found = replace(found, surface=surface)
-        return add_index_recall(found, items.included, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
+        return add_index_recall(found, items.included, subject, lists, data=data) if lists else found
 
     def scale(self, model: str, data: str) -> Scale | None:
         """Return the calibration of a model on a data set, once something was measured there."""
@@ -389,10 +391,10 @@ def _add_tuning_scores(scores: Scores, items: Items, scorer: TextScorer) -> Scor
 
     Return them unchanged if the items name no such pairs or the scores cannot have them.
     """
-    if not items.tuning or not hasattr(scores, "tuning"):
+    if not items.tuning or not isinstance(scores, ChainScores | BothOrdersScores):
         return scores
     pairs = cast(Sequence[SentencePair], items.tuning)
-    return replace(scores, tuning=TuningScores.score_pairs(pairs, scorer))  # type: ignore[arg-type]
+    return replace(scores, tuning=TuningScores.score_pairs(pairs, scorer))
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,19 @@ from encheck.ids import ItemId
 from encheck.items.builders import refuse_constant_scores, refuse_one_label, refuse_small_class
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrders
-from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind
-from encheck.scoring.pairs import PAIR, Difficulty, Scope, ScoredPairs, SentencePair, classify_by_divergence
+from encheck.scoring.item import Item, Items, ItemsScoredInParts, Kind, Scores, TextScorer
+from encheck.scoring.pairs import (
+    PAIR,
+    Difficulty,
+    Scope,
+    ScoredPairs,
+    SentencePair,
+    SentencePairScores,
+    classify_by_divergence,
+)
 from encheck.scoring.scale import Scale
-from encheck.scoring.scores import BothOrdersScores, PairScores
+from encheck.scoring.scores import BothOrdersScores
 from encheck.scoring.splits import FOLDS
-from encheck.scoring.text_scorers import TextScorer
 from encheck.statistics.bootstrap import ClusterNumbers, Resampler
 from encheck.statistics.clusters import slice_in_chunks
 from encheck.system.lock import Locks
@@ -244,7 +251,7 @@ class ColumnPairs(ItemsScoredInParts):
             )
 
     def prepare(
-        self, subject: ModelUnderTest, together: Sequence[ColumnPairs], *, locks: Locks, progress: Progress
+        self, subject: ModelUnderTest, together: Sequence[ItemsScoredInParts], *, locks: Locks, progress: Progress
     ) -> int:
         """Score all pairs of the data with a model, in both orders if one of the items in `together` needs them."""
         self.refuse_unscorable_model(subject)
@@ -258,7 +265,7 @@ class ColumnPairs(ItemsScoredInParts):
     def score_items(
         self, scorer: TextScorer, scale: Scale, *, model: str | None, seed: int
     ) -> ColumnPairScores | ColumnBothOrdersScores:
-        """Return the scores of these pairs, taken from those of all pairs. `by` scores the pairs in memory."""
+        """Return the scores of these pairs, taken from those of all pairs. `scorer` scores the pairs in memory."""
         columns = self.columns
         whole = ShardScores(columns.overlap) if model is None else columns.scored[model]
         key = (id(self), seed)
@@ -269,19 +276,16 @@ class ColumnPairs(ItemsScoredInParts):
         if self.tail:
             first, second = ([getattr(pair, side) for pair in self.tail] for side in ("first", "second"))
             forward = np.append(forward, scorer.score_pairs(first, second))
+        items: Sequence[Any] = self
+        cut = scorer.head_threshold
         if self.kind is PAIR:
-            return ColumnPairScores(
-                forward, self.labels, draws, scale, items=self, head_threshold=scorer.head_threshold
-            )
+            return ColumnPairScores(forward, self.labels, draws, scale, items=items, head_threshold=cut)
         backward = forward if whole.backward is None else self.values_at_positions(whole.backward)
-        return ColumnBothOrdersScores(
-            forward, backward, self.labels, draws, scale, items=self, head_threshold=scorer.head_threshold
-        )
+        return ColumnBothOrdersScores(forward, backward, self.labels, draws, scale, items=items, head_threshold=cut)
 
-    def select_for_report(
-        self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int
-    ) -> tuple[tuple[Any, ...], PairScores | BothOrdersScores]:
+    def select_for_report(self, scores: Scores, *, seed: int) -> tuple[Sequence[Item], Scores]:
         """Return the items for reports, with their scores: the worst, some at random, and all that are in memory."""
+        assert isinstance(scores, ColumnPairScores | ColumnBothOrdersScores)
         count = len(self.positions)
         drawn = np.random.default_rng([seed, count]).choice(count, min(SHOWN, count), replace=False)
         chosen = np.union1d(
@@ -356,7 +360,7 @@ def in_both_orders(pair: SentencePair) -> BothOrders:
     )
 
 
-class ScoredColumns(ScoredPairs):
+class ScoredColumns(ScoredPairs[Any]):
     """The data that metrics need of pairs that are not in memory. Such pairs have no splits and no keys."""
 
     items: Any  # ColumnPairs
@@ -406,7 +410,7 @@ class ScoredColumns(ScoredPairs):
         return [int(i) for i in least]
 
 
-class ColumnPairScores(ScoredColumns, PairScores):
+class ColumnPairScores(ScoredColumns, SentencePairScores):
     """Scores of pairs that are not in memory."""
 
 

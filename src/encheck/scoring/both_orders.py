@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId, ItemId
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind
+from encheck.ids import ItemId
+from encheck.scoring.item import ExampleLine, Item, ItemFrame, Kind, TextColumns, TextScorer, edits_json
 from encheck.scoring.pairs import ScoredPairs, TuningScores
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 
@@ -41,7 +39,7 @@ class BothOrders(Item):
 
 
 @dataclass(frozen=True)
-class BothOrdersScores(ScoredPairs):
+class BothOrdersScores(ScoredPairs[BothOrders]):
     """The similarity of each measured pair in both orders, shape [n] each.
 
     `head_threshold` is the threshold of a trained two-class head; None for a model without one. `tuning` are the scores
@@ -49,27 +47,22 @@ class BothOrdersScores(ScoredPairs):
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
-    searches: ClassVar[bool] = False
-    calibrates: ClassVar[bool] = True
     forward: Floats
     backward: Floats
     labels: NDArray[np.int8]
     resampler: Resampler
     scale: Scale
-    surface: Mapping[str, Self] = field(default_factory=dict)
-    suffix: str = ""
     items: Sequence[BothOrders] = ()
     head_threshold: float | None = None
     tuning: TuningScores | None = None
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[BothOrders], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the scores of these pairs in their own order and reversed."""
-        pairs: tuple[BothOrders, ...] = tuple(items)
-        first, second = [p.first for p in pairs], [p.second for p in pairs]
-        labels = np.array([p.label for p in pairs], np.int8)
+        first, second = [p.first for p in items], [p.second for p in items]
+        labels = np.array([p.label for p in items], np.int8)
         both = scorer.score_pairs(first, second), scorer.score_pairs(second, first)
-        return cls(*both, labels, resampler, scale, items=pairs, head_threshold=scorer.head_threshold)
+        return cls(*both, labels, resampler, scale, items=tuple(items), head_threshold=scorer.head_threshold)
 
     def select(self, chosen: NDArray[np.intp]) -> Self:
         """Select some of the pairs; the replicates stay the same."""
@@ -104,19 +97,16 @@ class BothOrdersScores(ScoredPairs):
         """Return the positions of the pairs, sorted by the effect of the order, the largest first."""
         return self.ascending_positions(-self.asymmetry)
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[BothOrders]) -> ItemFrame:
         """Return the pairs as rows of the item file. The far score is that of the reversed pair and has no text."""
-        pairs: Sequence[BothOrders] = items
-        seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
+        seconds, none = tuple(p.second for p in items), (edits_json(()),) * len(items)
         overlap = self.surface.get(WORD_OVERLAP)
         near = TextColumns(seconds, self.forward, overlap.forward if overlap else None, none)
         far = TextColumns((), self.backward, overlap.backward if overlap else None)
-        return ItemFrame.from_items(
-            BOTH_ORDERS, case, pairs,
-            sources=tuple(p.first for p in pairs), near=near, far=far, labels=tuple(p.label for p in pairs),
-        )  # fmt: skip
+        frame = ItemFrame.from_items(BOTH_ORDERS, case, items, (p.first for p in items), near, far)
+        return replace(frame, labels=tuple(p.label for p in items))
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: BothOrders, position: int) -> list[ExampleLine]:
         """Return the lines that show the pair in a failure message."""
         forward, backward = float(self.forward[position]), float(self.backward[position])
         return [ExampleLine("first  ", item.first, forward), ExampleLine("turned ", item.second, backward)]

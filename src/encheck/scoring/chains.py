@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId, ItemId
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json, join_shares
-from encheck.scoring.item import ExampleLine, Item, Kind
+from encheck.ids import ItemId
+from encheck.scoring.item import (
+    ExampleLine,
+    Item,
+    ItemFrame,
+    Kind,
+    Scores,
+    TextColumns,
+    TextScorer,
+    edits_json,
+    join_shares,
+)
 from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
@@ -59,7 +67,7 @@ class Chain(Item):
 
 
 @dataclass(frozen=True)
-class ChainScores:
+class ChainScores(Scores):
     """The similarity of each chain's paraphrase and of each of its members, shape [n, 1 + members].
 
     Scores that tie are equal (see `with_ties_equal`). A chain that is shorter than the longest has NaN at its end.
@@ -68,27 +76,23 @@ class ChainScores:
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
-    searches: ClassVar[bool] = False
-    calibrates: ClassVar[bool] = True
     values: Floats
     items: tuple[Chain, ...]
     resampler: Resampler
     scale: Scale
-    surface: Mapping[str, Self] = field(default_factory=dict)
-    suffix: str = ""
     head_threshold: float | None = None
     tuning: TuningScores | None = None
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Chain], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the scores of these chains, one row per chain."""
-        chains: tuple[Chain, ...] = tuple(items)
-        pairs = [pair for chain in chains for pair in chain.pairs_to_score]
-        sizes = np.array([len(chain.pairs_to_score) for chain in chains])
+        pairs = [pair for chain in items for pair in chain.pairs_to_score]
+        sizes = np.array([len(chain.pairs_to_score) for chain in items])
         there = np.arange(sizes.max()) < sizes[:, None]
         table = np.full(there.shape, np.nan)
         table[there] = scorer.score_pairs([first for first, _ in pairs], [second for _, second in pairs])
-        return cls(with_ties_equal(table, scale.tie), chains, resampler, scale, head_threshold=scorer.head_threshold)
+        values = with_ties_equal(table, scale.tie)
+        return cls(values, tuple(items), resampler, scale, head_threshold=scorer.head_threshold)
 
     def select(self, chosen: NDArray[np.intp]) -> Self:
         """Select some of the chains; the replicates stay the same."""
@@ -101,14 +105,14 @@ class ChainScores:
         leads = np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0]
         return [int(i) for i in np.argsort(-leads, kind="stable")]
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[Chain]) -> ItemFrame:
         """Return one row of the item file per member, with every text, edit and score.
 
         `near` has the paraphrase's pair, `far` the member's. With pivot b, the paraphrase is the `source` of the row,
         since the sentence and the members are compared with it. These are then the first texts of the scored pairs.
         """
         rows = [(i, k) for i, chain in enumerate(items) for k in range(1, len(chain.members) + 1)]
-        chains: list[Chain] = [items[i] for i, _ in rows]
+        chains = [items[i] for i, _ in rows]
         steps = [k for _, k in rows]
         table, beside = self.values, self.surface.get(WORD_OVERLAP)
         overlap = beside.values if beside else None
@@ -134,7 +138,7 @@ class ChainScores:
             source_is_second=tuple(c.pivot == "b" for c in chains), shares=join_shares(chains),
         )  # fmt: skip
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Chain, position: int) -> list[ExampleLine]:
         """Return the lines that show the chain in a failure message."""
         names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
         rows = zip(names, item.pairs_to_score, self.values[position], strict=False)

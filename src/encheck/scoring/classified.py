@@ -9,12 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId, ItemId
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
+from encheck.ids import ItemId
+from encheck.scoring.item import ExampleLine, Item, ItemFrame, Kind, TextColumns, TextScorer, edits_json, pair_lines
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.text_scorers import TextScorer
 from encheck.statistics.bootstrap import Resampler
 from encheck.statistics.regression import (
     ClassifiedTexts,
@@ -69,7 +67,7 @@ class ClassifiedScores(PairScores):
     has_near_duplicate: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
+    def score_items(cls, items: Sequence[Classified], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
         """Return the texts without a classification, to list them."""
         nothing, ones = np.zeros(len(items)), np.ones(len(items), np.int8)
         return cls(nothing, ones, resampler, scale, has_near_duplicate=nothing.astype(bool))
@@ -105,17 +103,16 @@ class ClassifiedScores(PairScores):
         """Return the class that was assigned to a text; empty if there is none."""
         return self.names[self.predictions.classes[position]] if self.predictions else ""
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[Classified]) -> ItemFrame:
         """Return the texts as rows of the item file. The near text is the second text of a pair, or a single text
         itself.
         """
-        texts: Sequence[Classified] = items
-        why = tuple(f"class {one.label}, sorted as {self.predicted_class(i)}" for i, one in enumerate(texts))
-        second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)
+        why = tuple(f"class {one.label}, sorted as {self.predicted_class(i)}" for i, one in enumerate(items))
+        second, edits = tuple(t.second or t.first for t in items), (edits_json(()),) * len(items)
         near = TextColumns(second, self.values, edits=edits, why=why)
-        return ItemFrame.from_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
+        return ItemFrame.from_items(CLASSIFIED, case, items, (t.first for t in items), near)
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Classified, position: int) -> list[ExampleLine]:
         """Return a line with the text, its assigned class and its own class."""
         name = f"{item.label}, sorted as {self.predicted_class(position)}"
         return pair_lines(name, float(self.values[position]), item.first, item.second or item.first, ())

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId, ItemId
-from encheck.scoring.frame import SIDES, ItemFrame
-from encheck.scoring.item import ExampleLine, Item, ItemRow, Kind, triplet_lines
+from encheck.ids import ItemId
+from encheck.scoring.item import ExampleLine, Item, ItemFrame, ItemRow, Kind, Scores, TextScorer, triplet_lines
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.text_scorers import TextScorer
-from encheck.scoring.triplets import MarginScores, Triplet, nearer_by_edit_distance
+from encheck.scoring.triplets import Triplet, TripletScores, nearer_by_edit_distance
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
 
+SIDES = 2  # consecutive rows of a crossed group and of a contrast
 SURFACE_FAVOURS = {
     1: "the surface favours the kept text:",
     -1: "the surface favours the changed text:",
@@ -92,28 +91,25 @@ class Crossed(Item):
 
 
 @dataclass(frozen=True)
-class CrossedScores:
+class CrossedScores(Scores):
     """The scores of each group's sides as triplets, alternating first and second side: 2n rows for n groups.
 
     `resampler` draws the groups' clusters. The resampler of `sides` has the same replicates.
     """
 
-    surface_scorers: ClassVar[tuple[str, ...]] = MarginScores.surface_scorers
-    searches: ClassVar[bool] = False
-    calibrates: ClassVar[bool] = True
-    sides: MarginScores
+    surface_scorers: ClassVar[tuple[str, ...]] = TripletScores.surface_scorers
+    sides: TripletScores
     resampler: Resampler
     scale: Scale
-    surface: Mapping[str, Self] = field(default_factory=dict)
-    suffix: str = ""
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(
+        cls, items: Sequence[Crossed | Contrast], scorer: TextScorer, resampler: Resampler, scale: Scale
+    ) -> Self:
         """Return the scores of these groups."""
-        groups: Sequence[Crossed] = items
-        twice = resampler.select(np.repeat(np.arange(len(groups)), SIDES))
-        triplets = [triplet for group in groups for triplet in group.triplets]
-        return cls(MarginScores.score_items(triplets, scorer, twice, scale), resampler, scale)
+        twice = resampler.select(np.repeat(np.arange(len(items)), SIDES))
+        triplets = [triplet for group in items for triplet in group.triplets]
+        return cls(TripletScores.score_items(triplets, scorer, twice, scale), resampler, scale)
 
     @property
     def margins(self) -> Floats:
@@ -135,20 +131,18 @@ class CrossedScores:
         """Return the positions of the groups, sorted by their smaller margin, the smallest first."""
         return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[Crossed | Contrast]) -> ItemFrame:
         """Return one row of the item file per side. The two sides of a group are adjacent; `step` is the number of the
         side.
         """
-        groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
-        rows = replace(self.sides, surface=beside).to_item_frame(case, [t for group in groups for t in group.triplets])
-        return replace(rows, kind=CROSSED, steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
+        rows = replace(self.sides, surface=beside).to_item_frame(case, [t for group in items for t in group.triplets])
+        return replace(rows, kind=CROSSED, steps=(1, 2) * len(items), source_is_second=(False,) * len(rows))
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Crossed | Contrast, position: int) -> list[ExampleLine]:
         """Return the lines that show both sides in a failure message."""
-        group: Crossed = item
         lines: list[ExampleLine] = []
-        for k, side in enumerate(group.sides):
+        for k, side in enumerate(item.triplets):
             said = SURFACE_FAVOURS[nearer_by_edit_distance(side.source, side.near, side.far)]
             near, far = (float(s[SIDES * position + k]) for s in (self.sides.near, self.sides.far))
             shown = triplet_lines(side.source, (near, side.near, side.near_edits), (far, side.far, side.far_edits))
@@ -202,26 +196,26 @@ class ContrastScores(CrossedScores):
     calibrates: ClassVar[bool] = False
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(
+        cls, items: Sequence[Crossed | Contrast], scorer: TextScorer, resampler: Resampler, scale: Scale
+    ) -> Self:
         """Return the scores of these contrasts, with the texts encoded as queries and documents."""
-        contrasts: Sequence[Contrast] = items
-        triplets = [triplet for one in contrasts for triplet in one.triplets]
+        triplets = [triplet for one in items for triplet in one.triplets]
         queries = [t.source for t in triplets]
         near, far = (
             scorer.score_documents(queries, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets])
         )
-        twice = resampler.select(np.repeat(np.arange(len(contrasts)), SIDES))
-        return cls(MarginScores(near, far, twice, scale, items=tuple(triplets)), resampler, scale)
+        twice = resampler.select(np.repeat(np.arange(len(items)), SIDES))
+        return cls(TripletScores(near, far, twice, scale, items=tuple(triplets)), resampler, scale)
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[Crossed | Contrast]) -> ItemFrame:
         """Return one row per query. The two queries of a contrast are adjacent; `step` is the number of the query."""
         return replace(super().to_item_frame(case, items), kind=CONTRAST, roles=("query", "document"))
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Crossed | Contrast, position: int) -> list[ExampleLine]:
         """Return the lines that show both queries, each with the right and the wrong document."""
-        contrast: Contrast = item
         lines = []
-        for row, triplet in enumerate(contrast.triplets, SIDES * position):
+        for row, triplet in enumerate(item.triplets, SIDES * position):
             lines += [
                 ExampleLine("query", triplet.source),
                 ExampleLine("right", triplet.near, float(self.sides.near[row])),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.item import Item
+RankedRows = tuple[NDArray[np.intp], NDArray[np.float64]]  # rows of documents and their scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,25 +42,6 @@ class Documents:
         for text in (*self.texts, *map(str, self.same)):
             digest.update(f"{text}\x00".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:16]
-
-
-class SearchingQuery(Item):
-    """A query that searches documents. The query is encoded as a query, the documents as documents.
-
-    `own` is the row of the document that equals the query; the query's search leaves it out. `right` has the rows of
-    the right documents with their grades; it is empty if they are not known.
-    """
-
-    __slots__ = ()
-    source: str
-    documents: Documents
-    own: int | None
-    right: tuple[tuple[int, int], ...]
-
-    @property
-    def queries_and_documents(self) -> tuple[Iterable[str], Iterable[str]]:
-        """The query, and all documents."""
-        return (self.source,), self.documents.texts
 
 
 NOT_FOUND = 0

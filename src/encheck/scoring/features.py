@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from encheck.language.english import English
 from encheck.language.lexicon.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.scoring.frame import ItemFrame
-from encheck.scoring.item import parse_edits
+from encheck.scoring.item import ItemFrame, parse_edits
 from encheck.types import Edit
 
 LEXFILES = (

@@ -1,4 +1,4 @@
-"""The scored items of a case by column, as the gate pairs them, and the items of a run in one Arrow table.
+"""The scores of a case as the gate pairs them, and the items of a run in one Arrow table.
 
 Measuring, items.parquet, gate, comparison and page use the same schema.
 """
@@ -6,8 +6,7 @@ Measuring, items.parquet, gate, comparison and page use the same schema.
 from __future__ import annotations
 
 import builtins
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,212 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId, GateRowId, ItemId
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.scale import TIE, Floats, Scale
-from encheck.types import Declaration, Edit
+from encheck.errors import UsageError
+from encheck.ids import GateRowId, ItemId
+from encheck.scoring.item import ItemFrame, TextColumns
+from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.scores import KINDS, find_kind
+from encheck.types import Declaration
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table
 
 
-Columns = Mapping[str, Sequence[Any]]
 T = TypeVar("T")
-SIDES = 2  # consecutive rows of a crossed group and of a contrast
-
-
-@dataclass(frozen=True)
-class TextColumns:
-    """The texts compared with the sources, their scores and word overlap, shape [n] each, and their edits as JSON.
-
-    There are no texts if the scores are those of the reversed pairs. `why` has the certificates, None for texts without
-    one.
-    """
-
-    texts: tuple[str, ...]
-    scores: Floats
-    overlap: Floats | None = None
-    edits: tuple[str | None, ...] = ()
-    why: tuple[str | None, ...] = ()
-
-    def columns(self, name: str, count: int) -> dict[str, list[Any]]:
-        """Return the columns of these texts in a table of `count` rows. `name` is near or far."""
-        return {
-            name: list(self.texts) or [None] * count,
-            f"{name}_edits": list(self.edits) or [None] * count,
-            f"{name}_score": self.scores.tolist(),
-            f"{name}_overlap": [None] * count if self.overlap is None else self.overlap.tolist(),
-            **_drop_empty_columns({f"{name}_why": self.why}),
-        }
-
-
-@dataclass(frozen=True)
-class ItemFrame:
-    """The items of a case by column. A chain has a row per member, a crossed group or contrast a row per side.
-
-    Every column has the length of `ids`, or is empty.
-
-    `far` is the second text of each item, or its second score; None if items have only one. `roles` are the roles in
-    which the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of
-    chains' members and of groups' sides. `source_is_second` marks rows whose pairs were scored in reverse: (near,
-    source), (far, source). `slices` names an item's part of the data; for a query, a JSON object of the data's further
-    columns. `shares` has the hashes of what an item has in common with others, separated by blanks, or "" if items
-    share only their cluster. `constructions` names how the texts of written contrasts differ. `gold` is the human
-    score, `keys` the data's own names, `answers` the answers of a query in the format of `Answers`, `weights` the
-    query's frequency.
-    """
-
-    kind: Kind
-    case: CaseId
-    ids: tuple[str, ...]
-    sources: tuple[str, ...]
-    near: TextColumns
-    clusters: tuple[str, ...]
-    splits: tuple[str, ...]
-    far: TextColumns | None = None
-    labels: tuple[int | None, ...] = ()
-    gold: tuple[float | None, ...] = ()
-    keys: tuple[str | None, ...] = ()
-    steps: tuple[int, ...] = ()
-    source_is_second: tuple[bool, ...] = ()
-    slices: tuple[str, ...] = ()
-    shares: tuple[str, ...] = ()
-    constructions: tuple[str | None, ...] = ()
-    answers: tuple[str, ...] = ()
-    weights: tuple[int, ...] = ()
-    roles: tuple[str, str] = ("", "")
-
-    @classmethod
-    def from_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> ItemFrame:
-        """Return the frame of these items, one row each, with their ids, clusters and splits."""
-        ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
-        constructions = tuple(item.construction or None for item in items)
-        columns |= {"shares": join_shares(items), "constructions": constructions if any(constructions) else ()}
-        return cls(kind, case, ids, clusters=clusters, splits=splits, **columns)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def to_columns(self) -> dict[str, list[Any]]:
-        """Return the columns of items.parquet in plain types. Empty optional columns are left out."""
-        count = len(self)
-        far = self.far.columns("far", count) if self.far else {name: [None] * count for name in _FAR}
-        return {
-            "case": [str(self.case)] * count,
-            "item": [str(i) for i in self.ids],
-            "cluster": list(self.clusters),
-            "split": list(self.splits),
-            "label": list(self.labels) or [None] * count,
-            "source": list(self.sources),
-            **self.near.columns("near", count),
-            **far,
-            "kind": [self.kind.name] * count,
-            **_drop_empty_columns({name: getattr(self, field) for name, field in _SOME.items()}),
-            **{name: [role] * count for name, role in zip(_ROLES, self.roles, strict=True) if role},
-        }
-
-    @classmethod
-    def from_columns(cls, case: CaseId, kind: Kind, columns: Columns) -> ItemFrame:
-        """Make a frame from the output of `to_columns` for items of this kind."""
-        c = columns
-        source_role, text_role = (next(iter(_values_or_none(c, name)), "") for name in _ROLES)
-        given = {field: _values_or_none(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
-        return cls(
-            kind, case, tuple(c["item"]), tuple(c["source"]), _read_text_columns(c, "near"), tuple(c["cluster"]),
-            tuple(s or "" for s in c["split"]),
-            _read_text_columns(c, "far") if kind.score_form in ("triplet", "turned") else None,
-            roles=(source_role, text_role), **given,
-        )  # fmt: skip
-
-    @property
-    def compares_near_and_far(self) -> bool:
-        """Whether each item has a far text that the near text has to beat."""
-        return self.kind.compares_near_and_far
-
-    @property
-    def sort_keys(self) -> Floats:
-        """A sort key for items, higher is better: the margin, or a pair's similarity (negated for a negative pair)."""
-        if self.far is None:
-            return np.where(self._is_negative, -self.near.scores, self.near.scores)
-        margins = self.near.scores - self.far.scores
-        if self.kind.sides > 1:  # a group counts by its worse side, and its sides stay together
-            return np.repeat(margins.reshape(-1, self.kind.sides).min(axis=1), self.kind.sides)
-        return margins if self.compares_near_and_far else -np.abs(margins)
-
-    def worst_positions(self, count: int) -> list[int]:
-        """Return positions of the worst items, the worst first."""
-        right = self.sort_keys.tolist()
-        return sorted(range(len(self)), key=right.__getitem__)[:count]
-
-    def mark_lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
-        """Return for each item whether its margin is at most `epsilon` times `unit`; a tie also counts as lost."""
-        if self.far is None or not self.compares_near_and_far:
-            return [False] * len(self)
-        found: list[bool] = (self.near.scores - self.far.scores <= ((epsilon or TIE) + 1e-12) * unit).tolist()
-        return found
-
-    def high_and_low_scores(self) -> tuple[Floats, Floats]:
-        """Return the scores that should be high and the scores that should be low: of two texts, or of the two labels'
-        pairs.
-        """
-        if self.far is not None:
-            return self.near.scores, self.far.scores if self.compares_near_and_far else np.zeros(0)
-        return self.near.scores[~self._is_negative], self.near.scores[self._is_negative]
-
-    @property
-    def _is_negative(self) -> NDArray[np.bool_]:
-        return np.array([label == 0 for label in self.labels] or [False] * len(self), bool)
-
-
-_FAR = ("far", "far_edits", "far_score", "far_overlap")
-_SOME = {
-    "gold": "gold",
-    "key": "keys",
-    "step": "steps",
-    "source_is_second": "source_is_second",
-    "slice": "slices",
-    "shares": "shares",
-    "construction": "constructions",
-    "answers": "answers",
-    "weight": "weights",
-}
-_ROLES = ("source_role", "text_role")
-
-
-def join_shares(items: Sequence[Item]) -> tuple[str, ...]:
-    """Return the column of what each item shares with others; empty if all items share only their cluster."""
-    found = tuple(" ".join(item.shares) for item in items)
-    return found if any(found) else ()
-
-
-def edits_json(edits: Sequence[Edit]) -> str:
-    """Return the edits as JSON, which is the format of the columns.
-
-    >>> edits_json([Edit(2, 6, "slow")])
-    '[[2, 6, "slow"]]'
-    """
-    return json.dumps([[e.start, e.end, e.text] for e in edits], ensure_ascii=False) if edits else "[]"
-
-
-def _read_text_columns(columns: Columns, name: str) -> TextColumns:
-    texts, overlap = columns[name], columns[f"{name}_overlap"]
-    return TextColumns(
-        () if texts[0] is None else tuple(texts), np.array(columns[f"{name}_score"], float),
-        None if overlap[0] is None else np.array(overlap, float),
-        *(_values_or_none(columns, f"{name}_{what}") for what in ("edits", "why")),
-    )  # fmt: skip
-
-
-def _values_or_none(columns: Columns, name: str) -> tuple[Any, ...]:
-    """Return a column, or an empty one if no item has a value."""
-    found = columns.get(name) or ()
-    return tuple(found) if any(value is not None for value in found) else ()
-
-
-def _drop_empty_columns(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    return {name: list(values) for name, values in columns.items() if any(value is not None for value in values)}
-
-
 GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
 
 
@@ -328,19 +133,57 @@ def item_schema() -> Schema:
     return pyarrow.schema(types | {"weight": pyarrow.int64(), "source_is_second": pyarrow.bool_()})
 
 
-def item_table(columns: Columns) -> Table:
-    """Return the items of one case as a table of `item_schema`. Columns that `columns` lacks are empty."""
+FIELDS = {
+    "item": "ids", "cluster": "clusters", "split": "splits", "label": "labels", "source": "sources", "gold": "gold",
+    "key": "keys", "step": "steps", "source_is_second": "source_is_second", "slice": "slices", "shares": "shares",
+    "construction": "constructions", "answers": "answers", "weight": "weights",
+}  # fmt: skip
+"""The columns whose values a field of `ItemFrame` has."""
+
+
+def item_table(frame: ItemFrame) -> Table:
+    """Return the items of one case as a table of `item_schema`."""
     import pyarrow
 
-    count = len(columns["item"])
-    filled = {name: columns.get(name) or [None] * count for name in (*COLUMNS, *OPTIONAL)}
-    return pyarrow.table(filled, schema=item_schema())
+    columns = {name: getattr(frame, field) for name, field in FIELDS.items()}
+    for name, side in (("near", frame.near), ("far", frame.far)):
+        if side:
+            columns |= {name: side.texts, f"{name}_edits": side.edits, f"{name}_why": side.why}
+            columns |= {f"{name}_score": side.scores.tolist()}
+            columns |= {f"{name}_overlap": () if side.overlap is None else side.overlap.tolist()}
+    count, (source_role, text_role) = len(frame), frame.roles
+    same = {"case": frame.case, "kind": frame.kind.name, "source_role": source_role, "text_role": text_role}
+    columns |= {name: [value or None] * count for name, value in same.items()}
+    schema = item_schema()
+    return pyarrow.table({name: columns.get(name) or [None] * count for name in schema.names}, schema=schema)
 
 
-class RunItems(Mapping[str, Columns]):
-    """The items of a run. `table` has one row per item of a case, grouped by case.
+def read_item_frame(table: Table) -> ItemFrame:
+    """Return the items of one case from the output of `item_table`. Raise UsageError for an unknown kind."""
 
-    Index by a case (the text of its `CaseId`) to get the case's columns as plain Python values.
+    def column(name: str) -> tuple[Any, ...]:
+        return () if table[name].null_count == len(table) else tuple(table[name].to_pylist())
+
+    def side(name: str) -> TextColumns:
+        texts, edits, why = (column(f"{name}{part}") for part in ("", "_edits", "_why"))
+        overlap = table[f"{name}_overlap"].to_numpy() if column(f"{name}_overlap") else None
+        return TextColumns(texts, table[f"{name}_score"].to_numpy(), overlap, edits, why)
+
+    case, name, source_role, text_role = (
+        table[name][0].as_py() for name in ("case", "kind", "source_role", "text_role")
+    )
+    if (kind := find_kind(name)) is None:
+        raise UsageError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")
+    columns = {field: column(name) for name, field in FIELDS.items()}
+    columns["splits"] = tuple(split or "" for split in table["split"].to_pylist())
+    far = side("far") if kind.score_form in ("triplet", "turned") else None
+    return ItemFrame(kind, case, near=side("near"), far=far, roles=(source_role or "", text_role or ""), **columns)
+
+
+class RunItems(Mapping[str, ItemFrame]):
+    """The items of a run by case, the text of a `CaseId`. `table` has one row per item of a case, grouped by case.
+
+    Raise UsageError for a case whose items have an unknown kind.
     """
 
     def __init__(self, table: Table) -> None:
@@ -348,19 +191,14 @@ class RunItems(Mapping[str, Columns]):
         cases = table["case"].to_pylist()
         starts = [i for i, case in enumerate(cases) if i == 0 or case != cases[i - 1]]
         self._spans = {cases[start]: (start, end) for start, end in pairwise([*starts, len(cases)])}
-        self._columns: dict[str, dict[str, list[Any]]] = {}
+        self._frames: dict[str, ItemFrame] = {}
 
     @classmethod
-    def from_case_tables(cls, tables: Mapping[str, Table]) -> RunItems:
+    def from_tables(cls, tables: Iterable[Table]) -> RunItems:
         """Return the items of these cases, in the order of the tables."""
         import pyarrow
 
-        return cls(pyarrow.concat_tables([item_schema().empty_table(), *tables.values()]))
-
-    @classmethod
-    def from_columns(cls, cases: Mapping[str, Columns]) -> RunItems:
-        """Make items from the columns of cases, in plain Python values."""
-        return cls.from_case_tables({case: item_table(columns) for case, columns in cases.items()})
+        return cls(pyarrow.concat_tables([item_schema().empty_table(), *tables]))
 
     def sorted_by_case(self) -> Table:
         """Return the table with the cases in the order of their names, as items.parquet has them."""
@@ -369,11 +207,11 @@ class RunItems(Mapping[str, Columns]):
         slices = (self.table.slice(start, end - start) for _, (start, end) in sorted(self._spans.items()))
         return pyarrow.concat_tables([self.table.slice(0, 0), *slices])
 
-    def __getitem__(self, case: str) -> Columns:
-        if case not in self._columns:
+    def __getitem__(self, case: str) -> ItemFrame:
+        if case not in self._frames:
             start, end = self._spans[case]
-            self._columns[case] = self.table.slice(start, end - start).to_pydict()
-        return self._columns[case]
+            self._frames[case] = read_item_frame(self.table.slice(start, end - start))
+        return self._frames[case]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._spans)

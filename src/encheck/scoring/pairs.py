@@ -7,21 +7,29 @@ high divergence (Pn), negative with low (Nn).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure, UsageError
-from encheck.ids import CaseId, ItemId
+from encheck.ids import ItemId
 from encheck.language.divergence import jensen_shannon_divergence, tokenise
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
+from encheck.scoring.item import (
+    ExampleLine,
+    Item,
+    ItemFrame,
+    Kind,
+    Scores,
+    TextColumns,
+    TextScorer,
+    edits_json,
+    pair_lines,
+)
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.splits import TEST, VALIDATION, assign_folds
-from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
@@ -55,7 +63,7 @@ class Difficulty:
         return Difficulty(self.cells[chosen], self.divergence[chosen], self.medians, self.scope, self.empty)
 
 
-def classify_difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
+def classify_difficulty(pairs: Sequence[SentencePair], *, scope: Scope = "split") -> Difficulty:
     """Return the cells of labelled pairs by the divergence of their words.
 
     If `scope` is "split", the cut is the median of each split, as in the authors' code and for Table 5. If it is
@@ -118,8 +126,8 @@ LABELS = {1: "same", 0: "other"}
 NO_RANDOM_PAIRS = "no two sentences without a shared content word to calibrate with"
 
 
-PAIR = Kind("pair", "pair", lambda: PairScores, noun="pairs", compares="texts")
-LABELLED = Kind("labelled", "labelled", lambda: PairScores, noun="pairs", compares="texts")
+PAIR = Kind("pair", "pair", lambda: SentencePairScores, noun="pairs", compares="texts")
+LABELLED = Kind("labelled", "labelled", lambda: SentencePairScores, noun="pairs", compares="texts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +170,13 @@ def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
     return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)
 
 
-class ScoredPairs:
+PairT = TypeVar("PairT", bound=Item)
+
+
+class ScoredPairs(Scores, Generic[PairT]):
     """Properties of the scored `items` that metrics use. Pairs outside memory override them with their columns."""
 
-    items: Sequence[Any]
+    items: Sequence[PairT]
 
     @property
     def data(self) -> str:
@@ -177,20 +188,11 @@ class ScoredPairs:
         """The split of each pair, shape [n]."""
         return np.array([pair.split for pair in self.items], dtype=object)
 
-    @property
-    def keys(self) -> Sequence[str]:
-        """The data's own name for each pair."""
-        return [pair.key for pair in self.items]
-
-    def classify_difficulty(self, scope: Scope) -> Difficulty:
-        """Return the difficulty cell of each labelled pair."""
-        return classify_difficulty(self.items, scope=scope)
-
     def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
         """Return the fold of each chosen pair, shape [chosen]. A cluster stays in one fold."""
         return assign_folds([self.items[i].cluster for i in chosen])
 
-    def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
+    def select_items(self, chosen: NDArray[np.intp]) -> Sequence[PairT]:
         """Select some of the items; empty if the scores have no items."""
         return tuple(self.items[i] for i in chosen) if self.items else ()
 
@@ -200,32 +202,29 @@ class ScoredPairs:
 
 
 @dataclass(frozen=True)
-class PairScores(ScoredPairs):
-    """The similarity of each pair, shape [n], with labels (1 paraphrase, 0 not) if the check compares the two.
+class PairScores(ScoredPairs[SentencePair]):
+    """A score of each item, shape [n], with labels (1 paraphrase, 0 not) if the check compares the two.
 
     `items` are the pairs, for metrics that depend on texts, splits or graded scores. `head_threshold` is the threshold
     of a trained two-class head; None for a model without one.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
-    searches: ClassVar[bool] = False
-    calibrates: ClassVar[bool] = True
     values: Floats
     labels: NDArray[np.int8]
     resampler: Resampler
     scale: Scale
-    surface: Mapping[str, Self] = field(default_factory=dict)
-    suffix: str = ""
     items: Sequence[SentencePair] = ()
     head_threshold: float | None = None
 
-    @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """Return the scores of these pairs. An unlabelled pair counts as a paraphrase."""
-        pairs: tuple[SentencePair, ...] = tuple(items)
-        values = scorer.score_pairs([p.first for p in pairs], [p.second for p in pairs])
-        labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
-        return cls(values, labels, resampler, scale, items=pairs, head_threshold=scorer.head_threshold)
+    @property
+    def keys(self) -> Sequence[str]:
+        """The data's own name for each pair."""
+        return [pair.key for pair in self.items]
+
+    def classify_difficulty(self, scope: Scope) -> Difficulty:
+        """Return the difficulty cell of each labelled pair."""
+        return classify_difficulty(self.items, scope=scope)
 
     def select(self, chosen: NDArray[np.intp]) -> Self:
         """Select some of the pairs; the replicates stay the same."""
@@ -271,28 +270,40 @@ class PairScores(ScoredPairs):
         wrong = np.where(self.labels == 0, -centre, centre)
         return self.ascending_positions(wrong)
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """Return the pairs as rows of the item file. Their kind is `labelled` if all of them have a label."""
-        pairs: Sequence[SentencePair] = items
-        near = TextColumns(
-            tuple(p.second for p in pairs), self.values, self._overlap, tuple(edits_json(p.edits) for p in pairs),
-            tuple(p.why or None for p in pairs),
-        )  # fmt: skip
-        return ItemFrame.from_items(
-            PAIR if any(p.label is None for p in pairs) else LABELLED, case, pairs,
-            sources=tuple(p.first for p in pairs), near=near, labels=tuple(p.label for p in pairs),
-            gold=tuple(p.score for p in pairs), keys=tuple(p.key or None for p in pairs),
-        )  # fmt: skip
-
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
-        """Return the lines that show the pair in a failure message."""
-        name = LABELS.get(int(self.labels[position]), "")
-        return pair_lines(name, float(self.values[position]), item.first, item.second, item.edits)
-
     @property
     def _overlap(self) -> Floats | None:
         found = self.surface.get(WORD_OVERLAP)
         return found.values if found else None
+
+
+@dataclass(frozen=True)
+class SentencePairScores(PairScores):
+    """The similarities of sentence pairs."""
+
+    @classmethod
+    def score_items(cls, items: Sequence[SentencePair], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+        """Return the scores of these pairs. An unlabelled pair counts as a paraphrase."""
+        values = scorer.score_pairs([p.first for p in items], [p.second for p in items])
+        labels = np.array([1 if p.label is None else p.label for p in items], np.int8)
+        return cls(values, labels, resampler, scale, items=tuple(items), head_threshold=scorer.head_threshold)
+
+    def to_item_frame(self, case: str, items: Sequence[SentencePair]) -> ItemFrame:
+        """Return the pairs as rows of the item file. Their kind is `labelled` if all of them have a label."""
+        near = TextColumns(
+            tuple(p.second for p in items), self.values, self._overlap, tuple(edits_json(p.edits) for p in items),
+            tuple(p.why or None for p in items),
+        )  # fmt: skip
+        kind, gold = PAIR if any(p.label is None for p in items) else LABELLED, tuple(p.score for p in items)
+        return replace(
+            ItemFrame.from_items(kind, case, items, (p.first for p in items), near),
+            labels=tuple(p.label for p in items), gold=() if {*gold} == {None} else gold,
+            keys=tuple(p.key or None for p in items),
+        )  # fmt: skip
+
+    def example_lines(self, item: SentencePair, position: int) -> list[ExampleLine]:
+        """Return the lines that show the pair in a failure message."""
+        name = LABELS.get(int(self.labels[position]), "")
+        return pair_lines(name, float(self.values[position]), item.first, item.second, item.edits)
 
 
 @dataclass(frozen=True)
@@ -350,18 +361,18 @@ class RepeatedScores(PairScores):
     repeated: Floats | None = None
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Repeated], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Measure whether these texts get the same vectors again."""
         values, repeated = scorer.score_repeats([i.text for i in items])
         return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[Repeated]) -> ItemFrame:
         """Return the texts as rows of the item file. Each text is compared with itself."""
         texts = tuple(i.text for i in items)
         near = TextColumns(texts, self.values, edits=(edits_json(()),) * len(texts))
-        return ItemFrame.from_items(REPEATED, case, items, sources=texts, near=near)
+        return ItemFrame.from_items(REPEATED, case, items, texts, near)
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Repeated, position: int) -> list[ExampleLine]:
         """Return the text compared with itself."""
         return pair_lines("same", float(self.values[position]), item.text, item.text, ())
 
@@ -382,7 +393,7 @@ class Shortened(SentencePair):
 
 
 @dataclass(frozen=True)
-class ShortenedScores(PairScores):
+class ShortenedScores(SentencePairScores):
     """The scale's score of identical text, minus what a text's score with itself loses without its end; shape [n].
 
     By the dot product, and for many models that score pairs, a text's score with itself differs from text to text.
@@ -390,12 +401,11 @@ class ShortenedScores(PairScores):
     """
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[SentencePair], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the scores of these texts."""
-        texts: tuple[Shortened, ...] = tuple(items)
-        whole = [text.first for text in texts]
+        whole = [text.first for text in items]
         own = scorer.score_pairs(whole, whole)
-        lost = own - scorer.score_pairs(whole, [text.second for text in texts])
+        lost = own - scorer.score_pairs(whole, [text.second for text in items])
         values = scale.identity - lost if np.isfinite(scale.identity) else 1 - lost / np.abs(own)
-        labels = np.ones(len(texts), np.int8)
-        return cls(values, labels, resampler, scale, items=texts, head_threshold=scorer.head_threshold)
+        labels = np.ones(len(items), np.int8)
+        return cls(values, labels, resampler, scale, items=tuple(items), head_threshold=scorer.head_threshold)

@@ -1,17 +1,15 @@
-"""All kinds of items and their scores. Find a kind by its name, and read its frame."""
+"""All kinds of items and their scores. Find a kind by its name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 
-from encheck.ids import CaseId
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrdersScores
 from encheck.scoring.chains import CHAIN, ChainScores, with_ties_equal
 from encheck.scoring.classified import CLASSIFIED, ClassifiedScores
 from encheck.scoring.crossed import CONTRAST, CROSSED, ContrastScores, CrossedScores
-from encheck.scoring.frame import Columns, ItemFrame
-from encheck.scoring.item import Kind
+from encheck.scoring.item import Kind, Scores
 from encheck.scoring.pairs import LABELLED, PAIR, REPEATED, PairScores, RepeatedScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import (
@@ -45,10 +43,8 @@ __all__ = [
     "Scores",
     "SearchScores",
     "find_kind",
-    "read_item_frame",
     "with_ties_equal",
 ]
-Scores = PairScores | MarginScores | CrossedScores | BothOrdersScores | ChainScores
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
@@ -68,11 +64,3 @@ def find_kind(name: str) -> Kind | None:
         if isinstance(found, Kind) and found.name == name:
             return found
     return None
-
-
-def read_item_frame(case: CaseId, columns: Columns) -> ItemFrame:
-    """Return the frame of a case in items.parquet. Raise ValueError for an unknown kind."""
-    name = columns["kind"][0]
-    if (kind := find_kind(name)) is None:
-        raise ValueError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")
-    return ItemFrame.from_columns(case, kind, columns)

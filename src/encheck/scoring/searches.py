@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from encheck.ids import CaseId, ItemId
-from encheck.scoring.documents import NOT_FOUND, STORED_ANSWERS, Answers, Documents, SearchingQuery
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines, triplet_lines
+from encheck.ids import ItemId
+from encheck.scoring.documents import NOT_FOUND, STORED_ANSWERS, Answers, Documents, RankedRows
+from encheck.scoring.item import (
+    ExampleLine,
+    Item,
+    ItemFrame,
+    Kind,
+    SearchingQuery,
+    TextColumns,
+    TextScorer,
+    edits_json,
+    pair_lines,
+    triplet_lines,
+)
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.text_scorers import Grid, TextScorer
+from encheck.scoring.text_scorers import Grid
 from encheck.scoring.triplets import MarginScores
-from encheck.scoring.vector_search import IndexRecall, RankedRows
+from encheck.scoring.vector_search import IndexRecall
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
@@ -115,20 +126,20 @@ class SearchScores(MarginScores):
     found: tuple[str, ...] = ()
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Query], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the similarities of these queries with their own text and with the best other text."""
         found = search_texts(items, scorer.score_grid)
         return cls(found.near, found.best, resampler, scale, found=found.texts)
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[Query]) -> ItemFrame:
         """Return the queries as rows of the item file. The far text is the best other text."""
         overlap = self.surface.get(WORD_OVERLAP)
         near = _near_columns(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
         far = TextColumns(self.found, self.far, overlap.far if overlap else None, no_edits)
-        return ItemFrame.from_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
+        return ItemFrame.from_items(SEARCH, case, items, (q.source for q in items), near, far)
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Query, position: int) -> list[ExampleLine]:
         """Return lines for the query, its own text and the best other text."""
         near, far = float(self.near[position]), float(self.far[position])
         return triplet_lines(item.source, (near, item.near, item.near_edits), (far, self.found[position], ()))
@@ -143,16 +154,16 @@ class OccurrenceScores(PairScores):
     searches: ClassVar[bool] = True
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Query], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the k-occurrence of the texts of these queries."""
         return cls(search_texts(items, scorer.score_grid).occurrences, np.ones(len(items), np.int8), resampler, scale)
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[Query]) -> ItemFrame:
         """Return the queries as rows of the item file. The score is a number of answers."""
         near = _near_columns(items, self.values, self._overlap)
-        return ItemFrame.from_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
+        return ItemFrame.from_items(OCCURRENCE, case, items, (q.source for q in items), near)
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Query, position: int) -> list[ExampleLine]:
         """Return lines for the counted text, and below it the query."""
         return pair_lines("same", float(self.values[position]), item.source, item.near, item.near_edits)
 
@@ -216,29 +227,26 @@ class RankedQuery(SearchingQuery):
 
 
 @dataclass(frozen=True)
-class RankedScores(SearchScores):
+class RankedScores(MarginScores):
     """The answers to each query. `near` is the score of its first right document, `far` that of the best other
     document.
 
-    The first right document is the one with the highest grade; on a tie, the one with the last id. `first_stage` is the
-    recall of an approximate search; None for an exact search.
+    The first right document is the one with the highest grade; on a tie, the one with the last id. `found` has the
+    texts of the best other documents. `first_stage` is the recall of an approximate search; None for an exact search.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
-    searches: ClassVar[bool] = False
     calibrates: ClassVar[bool] = False
     answers: tuple[Answers, ...] = ()
+    found: tuple[str, ...] = ()
     first_stage: IndexRecall | None = None
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[RankedQuery], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the answers to these queries."""
-        queries: Sequence[RankedQuery] = items
-        judged = list(_score_judged_documents(queries, scorer))
+        judged = list(_score_judged_documents(items, scorer))
         answers, near, far, found = [], [], [], []
-        for q, (right, wrong), (rows, values) in zip(
-            queries, judged, scorer.rank_documents(queries, DEPTH), strict=True
-        ):
+        for q, (right, wrong), (rows, values) in zip(items, judged, scorer.rank_documents(items, DEPTH), strict=True):
             rank = {row: place for place, row in enumerate(rows.tolist(), 1)}
             duels = right[:, None] - wrong[None, :]
             ranks = tuple((rank.get(row, NOT_FOUND), grade) for row, grade in q.right)
@@ -253,17 +261,21 @@ class RankedScores(SearchScores):
             found.append(q.documents.texts[int(rows[other])])
         return cls(np.array(near), np.array(far), resampler, scale, found=tuple(found), answers=tuple(answers))
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[RankedQuery]) -> ItemFrame:
         """Return the queries as rows of the item file. The far text is the best answer that is not right."""
-        queries: Sequence[RankedQuery] = items
         no_edits = (edits_json(()),) * len(items)
-        near = TextColumns(tuple(q.near for q in queries), self.near, edits=no_edits)
+        near = TextColumns(tuple(q.near for q in items), self.near, edits=no_edits)
         far = TextColumns(self.found, self.far, edits=no_edits)
-        slices = tuple(json.dumps(dict(q.slices), ensure_ascii=False) if q.slices else "" for q in queries)
-        return ItemFrame.from_items(
-            RANKED, case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
+        slices = tuple(json.dumps(dict(q.slices), ensure_ascii=False) if q.slices else "" for q in items)
+        return replace(
+            ItemFrame.from_items(RANKED, case, items, (q.source for q in items), near, far),
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
         )  # fmt: skip
+
+    def example_lines(self, item: RankedQuery, position: int) -> list[ExampleLine]:
+        """Return lines for the query, its first right document and the best other document."""
+        near, far = float(self.near[position]), float(self.far[position])
+        return triplet_lines(item.source, (near, item.near, ()), (far, self.found[position], ()))
 
 
 def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) -> Iterator[tuple[Floats, Floats]]:
@@ -277,7 +289,7 @@ def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) 
         at = end
 
 
-def rerank(rows: Any, values: Floats) -> RankedRows:
+def rerank(rows: NDArray[np.intp], values: Floats) -> RankedRows:
     """Return the candidates in the order of their new scores, and on a tie in the order of their rows."""
     order = np.lexsort((rows, -values))
     return rows[order], values[order]
@@ -322,11 +334,10 @@ class LoggedScores(PairScores):
     first_stage: IndexRecall | None = None
 
     @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[LoggedQuery], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Return the answers to these queries. Documents that count as the same all have the row of the first."""
-        queries: Sequence[LoggedQuery] = items
         answers, best, found = [], [], []
-        for q, (rows, values) in zip(queries, scorer.rank_documents(queries, STORED_ANSWERS), strict=True):
+        for q, (rows, values) in zip(items, scorer.rank_documents(items, STORED_ANSWERS), strict=True):
             first = rows[:STORED_ANSWERS].tolist()
             same = q.documents.same
             counted = dict.fromkeys(same[row] for row in first) if same else first
@@ -336,18 +347,17 @@ class LoggedScores(PairScores):
         scores: Floats = np.array(best)
         return cls(
             scores, np.ones(len(best), np.int8), resampler, scale, answers=tuple(answers), found=tuple(found),
-            weights=tuple(q.weight for q in queries),
+            weights=tuple(q.weight for q in items),
         )  # fmt: skip
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: str, items: Sequence[LoggedQuery]) -> ItemFrame:
         """Return the queries as rows of the item file. The near text is the first answer."""
-        queries: Sequence[LoggedQuery] = items
         near = TextColumns(self.found, self.values, edits=(edits_json(()),) * len(items))
-        return ItemFrame.from_items(
-            LOGGED, case, queries, sources=tuple(q.source for q in queries), near=near,
+        return replace(
+            ItemFrame.from_items(LOGGED, case, items, (q.source for q in items), near),
             answers=tuple(map(str, self.answers)), weights=self.weights, roles=("query", "document"),
         )  # fmt: skip
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: LoggedQuery, position: int) -> list[ExampleLine]:
         """Return lines for the query and its first answer."""
         return pair_lines("first answer", float(self.values[position]), item.source, self.found[position], ())

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.documents import Documents, SearchingQuery
+from encheck.scoring.documents import Documents, RankedRows
+from encheck.scoring.item import SearchingQuery
 from encheck.scoring.scale import Floats
 from encheck.scoring.vector_search import (
-    RankedRows,
     count_including_own,
     drop_own_documents,
     merge_top_rows,
@@ -107,45 +106,6 @@ class LexicalIndex:
             with_ties_in_row_order(*merge_top_rows(NO_ROWS, self.score_all_documents(query), 0, count=count))
             for query in queries
         )
-
-
-class TextScorer(Protocol):
-    """The interface of a scorer of texts: a model or a surface scorer."""
-
-    @property
-    def head_threshold(self) -> float | None:
-        """The threshold of a trained two-class head; None for a scorer without one."""
-        ...
-
-    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """Return the similarity of each pair, shape [n]."""
-        ...
-
-    def score_grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """Return the similarity of each query and document, shape [n, m].
-
-        Raise NothingToMeasure if the scorer can only score pairs.
-        """
-        ...
-
-    def score_repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return whether texts get the same vector, or score with themselves, when encoded again; shape [n] each.
-
-        The first array has 1 for each text that gets the same result in a different batch, otherwise 0. The second
-        array compares that batch with its repetition.
-        """
-        ...
-
-    def rank_documents(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
-        """Yield (rows, scores) of at least the `count` best documents of each query, the best first.
-
-        If there are fewer documents, all are ranked. A query's own document is left out.
-        """
-        ...
-
-    def score_documents(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """Return the score of each document for the query at the same position, shape [n]."""
-        ...
 
 
 @dataclass(frozen=True)

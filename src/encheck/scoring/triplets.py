@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from encheck.ids import CaseId, ItemId
+from encheck.ids import ItemId
 from encheck.language.lexicon.load import load_lexicon
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, triplet_lines
+from encheck.scoring.item import (
+    ExampleLine,
+    Item,
+    ItemFrame,
+    Kind,
+    Scores,
+    TextColumns,
+    TextScorer,
+    edits_json,
+    triplet_lines,
+)
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.text_scorers import TextScorer
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SHARED, SURFACE, tokens
 from encheck.types import Edit
 
 TRIPLET = Kind(
-    "triplet", "triplet", lambda: MarginScores, noun="comparisons", compares="texts", stands_alone=True, shrinks=True
+    "triplet", "triplet", lambda: TripletScores, noun="comparisons", compares="texts", stands_alone=True, shrinks=True
 )
 
 
@@ -53,33 +61,19 @@ class Triplet(Item):
 
 
 @dataclass(frozen=True)
-class MarginScores:
-    """The similarity of each triplet's source with its near and with its far text, shape [n] each.
+class MarginScores(Scores):
+    """The similarity of each item's source with its near and with its far text, shape [n] each.
 
-    `items` are the triplets, for metrics that depend on their texts. Without `has_curve`, a rate has only one epsilon.
+    `items` are triplets, for metrics that depend on their texts. Without `has_curve`, a rate has only one epsilon.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (*SURFACE, "tf-idf")
-    searches: ClassVar[bool] = False
-    calibrates: ClassVar[bool] = True
     near: Floats
     far: Floats
     resampler: Resampler
     scale: Scale
-    surface: Mapping[str, Self] = field(default_factory=dict)
-    suffix: str = ""
     items: tuple[Triplet, ...] = ()
     has_curve: bool = True
-
-    @classmethod
-    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """Return the scores of these triplets."""
-        triplets: Sequence[Triplet] = items
-        sources = [t.source for t in triplets]
-        near, far = (
-            scorer.score_pairs(sources, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets])
-        )
-        return cls(near, far, resampler, scale, items=tuple(triplets))
 
     @property
     def margins(self) -> Floats:
@@ -106,23 +100,32 @@ class MarginScores:
         """Return the positions of the items, the smallest margin first."""
         return [int(i) for i in np.argsort(self.margins, kind="stable")]
 
-    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+
+@dataclass(frozen=True)
+class TripletScores(MarginScores):
+    """The scores of triplets."""
+
+    @classmethod
+    def score_items(cls, items: Sequence[Triplet], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+        """Return the scores of these triplets."""
+        sources = [t.source for t in items]
+        near, far = (scorer.score_pairs(sources, texts) for texts in ([t.near for t in items], [t.far for t in items]))
+        return cls(near, far, resampler, scale, items=tuple(items))
+
+    def to_item_frame(self, case: str, items: Sequence[Triplet]) -> ItemFrame:
         """Return the triplets as rows of the item file."""
-        triplets: Sequence[Triplet] = items
         overlap = self.surface.get(WORD_OVERLAP)
         near = TextColumns(
-            tuple(t.near for t in triplets), self.near, overlap.near if overlap else None,
-            tuple(edits_json(t.near_edits) for t in triplets), tuple(t.near_why or None for t in triplets),
+            tuple(t.near for t in items), self.near, overlap.near if overlap else None,
+            tuple(edits_json(t.near_edits) for t in items), tuple(t.near_why or None for t in items),
         )  # fmt: skip
         far = TextColumns(
-            tuple(t.far for t in triplets), self.far, overlap.far if overlap else None,
-            tuple(edits_json(t.far_edits) for t in triplets), tuple(t.far_why or None for t in triplets),
+            tuple(t.far for t in items), self.far, overlap.far if overlap else None,
+            tuple(edits_json(t.far_edits) for t in items), tuple(t.far_why or None for t in items),
         )  # fmt: skip
-        return ItemFrame.from_items(
-            TRIPLET, case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far
-        )
+        return ItemFrame.from_items(TRIPLET, case, items, (t.source for t in items), near, far)
 
-    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Triplet, position: int) -> list[ExampleLine]:
         """Return the lines that show the triplet in a failure message."""
         near, far = float(self.near[position]), float(self.far[position])
         return triplet_lines(item.source, (near, item.near, item.near_edits), (far, item.far, item.far_edits))

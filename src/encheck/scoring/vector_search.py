@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
-from encheck.scoring.documents import SearchingQuery
+from encheck.scoring.documents import RankedRows
+from encheck.scoring.item import SearchingQuery
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
 Row = NDArray[np.floating]
-RankedRows = tuple[NDArray[np.intp], NDArray[np.float64]]
 FP32 = 1e-6  # fp32 rounding, as a share of the largest score or of 1
 SCORES_AT_ONCE = 1 << 25  # scores per block, four bytes each
 

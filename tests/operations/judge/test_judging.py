@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import jsonschema
 import pytest
-from gate_fakes import given
+from gate_fakes import frame, given
 from recorded import run_file
 from test_reporting import HOSTILE, results
 from test_unjudged import table
@@ -43,7 +43,8 @@ def made(tmp_path_factory):
     before, after = table(old), table([found[::-1] for found in old[:60]] + old[60:])
     decision = GateAgainst(**vars(decide_by_rows((), moved=[count_changed_answers(before, after)])), baseline="sbert")
     found = GateComparison(decision, searched=(LogAnswers(before, after),))
-    items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
+    texts = tuple(f"query {i} {HOSTILE}" for i in range(400))
+    items = {"c": replace(frame([0.5] * 400, None), ids=before.items, sources=texts)}
     folder = place / "r"
     folder.mkdir()
     shown = record.GateEvidence(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels")

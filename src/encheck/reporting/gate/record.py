@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from encheck.gating.baseline import Baseline
 from encheck.gating.comparison import GateComparison, LogAnswers
@@ -31,10 +31,9 @@ from encheck.reporting.profile import chance_of
 from encheck.reporting.text import Piece, join_pieces, pieces, shorten_pieces
 from encheck.run_file import Result
 from encheck.scoring.documents import Answers
-from encheck.scoring.item import parse_edits
-from encheck.types import Declaration, content_hash
+from encheck.scoring.item import ItemFrame, ItemRow, ItemSide
+from encheck.types import Declaration, Edit, content_hash
 
-Columns = Mapping[str, Sequence[Any]]
 SIDES = {"near": "should be nearer", "far": "should be farther", "pair": "compared with"}
 SHOWN = 160  # characters of a text
 UNKNOWN = "not kept: the baseline is older or holds other documents"
@@ -42,11 +41,11 @@ UNKNOWN = "not kept: the baseline is older or holds other documents"
 
 def changed_queries_of(
     lost: Sequence[LostQuery],
-    items: Mapping[str, Columns],
+    items: Mapping[str, ItemFrame],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[ChangedQuery, ...]:
     """Return each query with its first answer before and now. `documents` maps case -> row -> (id, text)."""
-    texts = _query_texts(items)
+    texts = query_texts(items)
     return tuple(
         ChangedQuery(on_one_line(texts[one.item]), *(_document_line(documents.get(one.case, {}), row)
                                                    for row in (one.before, one.now)))
@@ -54,20 +53,18 @@ def changed_queries_of(
     )  # fmt: skip
 
 
-def _query_texts(items: Mapping[str, Columns]) -> dict[str, str]:
+def query_texts(items: Mapping[str, ItemFrame]) -> dict[str, str]:
     """Return the text of each query by its item's id."""
-    return {
-        name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
-    }
+    return {name: text for frame in items.values() for name, text in zip(frame.ids, frame.sources, strict=True)}
 
 
 def unjudged_answers_of(
     found: Sequence[LostQuery],
-    items: Mapping[str, Columns],
+    items: Mapping[str, ItemFrame],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[UnjudgedAnswer, ...]:
     """Return the queries' first answers that have no judgement. `documents` is as in `changed_queries_of`."""
-    texts = _query_texts(items) if found else {}
+    texts = query_texts(items) if found else {}
     pairs = ((one, documents.get(one.case, {}).get(row)) for one in found for row in (one.before, one.now)
              if row is not None and one.item in texts)  # fmt: skip
     return tuple(
@@ -80,52 +77,43 @@ def _document_line(documents: Mapping[int, tuple[str, str]], row: int | None) ->
     return UNKNOWN if row is None or row not in documents else on_one_line(documents[row][1])
 
 
-def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) -> tuple[LostExample, ...]:
+def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, ItemFrame]) -> tuple[LostExample, ...]:
     """Return the lost items, each with its source, and each text with its edits and both models' scores.
 
     Items whose texts the run does not have are left out.
     """
-    places = _item_places({one.item for one in found}, items) if found else {}
-    rows = ((one, _place_with_texts(one, places.get(one.item, ()))) for one in found)
-    return tuple(_lost_example(one, *place) for one, place in rows if place)
-
-
-def _item_places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
-    """Return the columns and index of each item with one of these ids."""
-    places: dict[str, list[tuple[Columns, int]]] = {}
-    for columns in items.values():
-        for i, name in enumerate(columns["item"]):
+    wanted, rows = {one.item for one in found}, dict[str, list[ItemRow]]()
+    for frame in items.values() if found else ():
+        for i, name in enumerate(frame.ids):
             if name in wanted:
-                places.setdefault(name, []).append((columns, i))
-    return places
+                rows.setdefault(name, []).append(frame.row(i))
+    pairs = ((one, _row_with_texts(one, rows.get(one.item, ()))) for one in found)
+    return tuple(_lost_example(one, row) for one, row in pairs if row)
 
 
-def _place_with_texts(one: LostItem, places: Sequence[tuple[Columns, int]]) -> tuple[Columns, int] | None:
-    """Return the place with the item's texts, or None. Items of a chain or a crossed group may share an id."""
-    for columns, i in places:
-        texts = [columns[name][i] for name in ("source", "near", "far")]
-        given = [text for text in texts if text is not None]
+def _row_with_texts(one: LostItem, rows: Sequence[ItemRow]) -> ItemRow | None:
+    """Return the row with the item's texts, or None. Items of a chain or a crossed group may share an id."""
+    for row in rows:
+        given = [text for text in (row.source, row.near.text, row.far.text) if text is not None]
         if one.texts in (content_hash(*given), content_hash(*given[:2])):
-            return columns, i
+            return row
     return None
 
 
-def _lost_example(one: LostItem, columns: Columns, i: int) -> LostExample:
-    is_contest = columns["far"][i] is not None
-    sides: tuple[tuple[Literal["near", "far"], float, float], ...] = (
-        ("near", one.before[0], one.now[0]), ("far", one.before[1], one.now[1])
-    )  # fmt: skip
+def _lost_example(one: LostItem, row: ItemRow) -> LostExample:
+    is_contest = row.far.text is not None
+    sides: tuple[tuple[Literal["near", "far"], ItemSide], ...] = (("near", row.near), ("far", row.far))
     texts = (
-        ExampleText(side if is_contest else "pair", _marked_pieces(columns, side, i), before, now)
-        for side, before, now in sides
-        if columns[side][i] is not None
+        ExampleText(name if is_contest else "pair", _marked_pieces(row.source, side.text, side.edits), before, now)
+        for (name, side), before, now in zip(sides, one.before, one.now, strict=True)
+        if side.text is not None
     )
-    return LostExample(on_one_line(columns["source"][i]), tuple(texts))
+    return LostExample(on_one_line(row.source), tuple(texts))
 
 
-def _marked_pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
+def _marked_pieces(source: str, text: str, edits: Sequence[Edit]) -> tuple[Piece, ...]:
     """Return a text with its edits marked, shortened to a line."""
-    found = pieces(columns["source"][i], columns[side][i], parse_edits(columns[f"{side}_edits"][i]))
+    found = pieces(source, text, edits)
     return (("same", on_one_line(found[0][1])),) if len(found) == 1 else tuple(shorten_pieces(found))
 
 
@@ -183,7 +171,7 @@ class GateEvidence:
     run's folder, and `qrels` the file with judgements; "" if not known.
     """
 
-    items: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    items: Mapping[str, ItemFrame] = field(default_factory=dict)
     documents: Mapping[str, Mapping[int, tuple[str, str]]] = field(default_factory=dict)
     folder: str = ""
     qrels: str = ""

@@ -15,7 +15,7 @@ import numpy as np
 
 from encheck.reporting.view import best_surface, overlap_curve
 from encheck.run_file import Result
-from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import ItemFrame
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 238, 44, 380, 22, 200  # width of a chart and of its plot area, in pixels
 ROW, LABEL = 15, 16  # height in pixels of a row of marks, and of the label above it

@@ -6,20 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from encheck.reporting.view import WORDS, figure_text, overlap_curve, surface_text, worst_items
 from encheck.run_file import Result
-from encheck.scoring.frame import Columns, ItemFrame
-from encheck.scoring.scores import read_item_frame
+from encheck.scoring.item import ItemFrame
 from encheck.system.terminal import make_visible
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
 MAX_EXAMPLES = 3
 
 
-def check_fragment(rows: Sequence[Result], items: Columns) -> str:
+def check_fragment(rows: Sequence[Result], items: ItemFrame | None) -> str:
     """Return the fragment for one check. Every text is escaped.
 
     `rows` and `items` are the check's, from the recorder.
     """
-    examples = _example_paragraphs(read_item_frame(rows[0].case, items)) if items else ()
+    examples = _example_paragraphs(items) if items else ()
     return "".join([*_figure_table(rows), *(_curve_svg(row) for row in rows if row.curve), *examples])
 
 

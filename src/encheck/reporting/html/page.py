@@ -29,8 +29,7 @@ from encheck.reporting.gate.words import NEW, GateStory, gate_story, inconclusiv
 from encheck.reporting.html import charts, sections
 from encheck.reporting.text import SENTENCES, data_name, plain_name
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame
-from encheck.scoring.item import ItemRow, parse_edits
+from encheck.scoring.item import ItemFrame
 from encheck.system.terminal import LINES, make_visible
 from encheck.types import apply_edits
 
@@ -95,35 +94,36 @@ def _case_columns(
     def place(text: str | None) -> int:
         return NONE if text is None else texts.setdefault(make_visible(text), len(texts))
 
-    order, columns, lost = frame.worst_positions(count), frame.to_columns(), frame.mark_lost(epsilon=epsilon, unit=unit)
-    found: dict[str, Any] = {"source": [place(columns["source"][i]) for i in order]}
-    for name in ("near", "far"):
-        edits = [tuple(parse_edits(columns[f"{name}_edits"][i])) for i in order]
-        found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in some] for some in edits]
+    order, lost = frame.worst_positions(count), frame.mark_lost(epsilon=epsilon, unit=unit)
+    rows = [frame.row(i) for i in order]
+    found: dict[str, Any] = {"source": [place(row.source) for row in rows]}
+    for name, sides in (("near", [row.near for row in rows]), ("far", [row.far for row in rows])):
+        found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in side.edits] for side in sides]
         found[name] = [
-            EDITED if some and apply_edits(columns["source"][i], some) == columns[name][i] else place(columns[name][i])
-            for i, some in zip(order, edits, strict=True)
+            EDITED if side.edits and apply_edits(row.source, side.edits) == side.text else place(side.text)
+            for row, side in zip(rows, sides, strict=True)
         ]
-    for name in ("near_score", "far_score"):
-        found[name] = [_rounded_score(columns[name][i]) for i in order]
-    for name in ("item", "label"):
-        found[name] = [columns[name][i] for i in order]
-    for name in ("near_why", "far_why", "slice"):
-        if name in columns:
-            found[name] = [place(columns[name][i]) for i in order]
+        found[f"{name}_score"] = [_rounded_score(side.score) for side in sides]
+    found["item"] = [row.item for row in rows]
+    found["label"] = [frame.labels[i] if frame.labels else None for i in order]
+    for name, texts_or_none in (
+        ("near_why", frame.near.why), ("far_why", frame.far.why if frame.far else ()), ("slice", frame.slices)
+    ):  # fmt: skip
+        if texts_or_none:
+            found[name] = [place(texts_or_none[i]) for i in order]
     if any(source in domains for source in frame.sources):
-        found["domain"] = [place(domains.get(columns["source"][i], "")) for i in order]
+        found["domain"] = [place(domains.get(row.source, "")) for row in rows]
     right = frame.sort_keys.tolist()
     found["question"], found["right"] = frame.kind.is_question, [_rounded_score(right[i]) for i in order]
     if frame.kind.note:
-        found["side"] = [frame.kind.note(ItemRow.from_columns(columns, i)) for i in order]
+        found["side"] = [frame.kind.note(row) for row in rows]
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
 
 
-def _rounded_score(value: float | None) -> float | None:
-    return None if value is None or value != value else round(float(value), 4)
+def _rounded_score(value: float) -> float | None:
+    return None if value != value else round(float(value), 4)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from encheck.reporting.view import (
     rows_that_ran,
 )
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import ItemFrame
 from encheck.types import ClaimEntry, Declaration
 
 
