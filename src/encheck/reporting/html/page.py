@@ -103,7 +103,8 @@ def _case_columns(
             EDITED if side.edits and apply_edits(row.source, side.edits) == side.text else place(side.text)
             for row, side in zip(rows, sides, strict=True)
         ]
-        found[f"{name}_score"] = [_rounded_score(side.score) for side in sides]
+    found["near_score"] = [_rounded_score(row.near.score) for row in rows]
+    found["far_score"] = [_rounded_score(row.far.score) for row in rows]
     found["item"] = [row.item for row in rows]
     found["label"] = [frame.labels[i] if frame.labels else None for i in order]
     for name, texts_or_none in (
