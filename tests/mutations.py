@@ -102,9 +102,8 @@ def exported(work):
 
 
 def shown(work):
-    rows = find_item(work / "run", "")[:20]
     with reject_invalid_results(work / "run"):
-        list(describe_items(rows, None))
+        list(describe_items(find_item(work / "run", "")[:20], None))
 
 
 def seeds(work):

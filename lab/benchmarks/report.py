@@ -22,7 +22,7 @@ def main() -> None:
 
     from encheck.reporting.rebuild import rebuild_page
     from encheck.reporting.results import write_items, write_results
-    from encheck.scoring.frame import RunItems
+    from encheck.scoring.frame import RunItems, item_table
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--items", type=int, default=50_000)
@@ -35,7 +35,9 @@ def main() -> None:
         write_results(folder, results(*rows))
         write_items(
             folder,
-            RunItems.from_columns({k: v for n in names for k, v in items(n, options.items // len(names)).items()}),
+            RunItems.from_tables(
+                item_table(frame) for n in names for frame in items(n, options.items // len(names)).values()
+            ),
         )
         start = time.process_time()  # another program on the machine does not count
         page = rebuild_page(folder, folder / "report.html")

@@ -29,7 +29,13 @@ from encheck.metrics import adjusted_rate, directions_mean
 from encheck.metrics.pairs import margin_wins
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.text_scorers import SurfaceScorer
-from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, Triplet, nearer_by_edit_distance, surface_differences
+from encheck.scoring.triplets import (
+    EDIT_DISTANCE_COLUMN,
+    Triplet,
+    TripletScores,
+    nearer_by_edit_distance,
+    surface_differences,
+)
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SHARED, WEIGHTED, Frequencies
 from encheck.types import Estimate, FloorAndAim
@@ -154,7 +160,7 @@ def drawn_groups(scorer: str, setting: Setting, rng: np.random.Generator, *, ite
     near, far = (np.concatenate([getattr(half, side) for half in halves])[by_turns] for side in ("near", "far"))
     both = [triplet for half in halves for triplet in half.items]
     twice = resampler(items).select(np.repeat(np.arange(items), 2))
-    sides = MarginScores(near, far, twice, Scale(0.0), items=tuple(both[i] for i in by_turns))
+    sides = TripletScores(near, far, twice, Scale(0.0), items=tuple(both[i] for i in by_turns))
     return CrossedScores(sides, resampler(items), Scale(0.0))
 
 

@@ -35,7 +35,6 @@ from encheck.engine.run import run
 from encheck.options import Settings
 from encheck.reporting.results import find_item, read_results
 from encheck.scoring.item import ItemRow
-from encheck.scoring.scores import KINDS
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import ShrinkResult
 
@@ -45,10 +44,9 @@ LONG = 45  # words of three texts
 
 def failures(folder: Path, split: str, seed: int) -> list[ItemRow]:
     """Rows of what the model gets wrong, one a source, in an order drawn by seed."""
-    kinds = {name for name, kind in KINDS.items() if kind.shrinks}
     wrong = [
         row for row in find_item(folder, "")
-        if row.kind in kinds and row.near.score <= row.far.score and split in ("", row.split)
+        if row.kind.shrinks and row.near.score <= row.far.score and split in ("", row.split)
         and not row.case.startswith(NOT_KEPT)
     ]  # fmt: skip
     distinct = {row.source: row for row in sorted(wrong, key=lambda row: (row.source, row.case), reverse=True)}

@@ -172,7 +172,7 @@ def _overlap_of_ranked_pairs(found: Any) -> tuple[Any, list[str]]:
     row = next(row for row in rows_of(found, RANKED, "r_precision") if row.level == "pivot=a")
     items = found.items[str(row.case)]
     overlaps, clusters = [], []
-    for a, b, step, cluster in zip(items["source"], items["near"], items["step"], items["cluster"], strict=True):
+    for a, b, step, cluster in zip(items.sources, items.near.texts, items.steps, items.clusters, strict=True):
         if step == 1:
             first, second = {*a.split()}, {*b.split()}
             overlaps.append([100 * len(first & second) / len(first | second)])

@@ -72,9 +72,9 @@ def of_run(folder: Path) -> None:
     from test_reporting import items, results, row
 
     from encheck.engine.folder import write_report
-    from encheck.scoring.frame import RunItems
+    from encheck.scoring.frame import RunItems, item_table
 
-    write_report(folder / "run", results(row()), RunItems.from_columns(items()))
+    write_report(folder / "run", results(row()), RunItems.from_tables(map(item_table, items().values())))
 
 
 def made(*works: Callable[[Path], object]) -> Callable[[Path], None]:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from encheck.errors import UsageError, unknown_name_message
 from encheck.gating.comparison import run_scores
@@ -72,7 +71,7 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
             (folder.resolve().name, m.label, results, items) for m in models_in_command_order(results) if not m.error
         ]
     # Complete runs that have the same model fingerprint, label and settings are merged.
-    merged: dict[Any, Run] = {}
+    merged: dict[tuple[object, ...], Run] = {}
     for place, label, results, items in found:
         (about,) = (m for m in results.models if m.label == label)
         asked = replace(results.run.settings, models=(), model_args=(), data=(), queries=None)  # these change no figure

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TypeVar
 
 from encheck.claims import Claim, claim_of, tested_property
 from encheck.datasets.dataset import Dataset
@@ -29,6 +29,7 @@ from encheck.system import imports
 from encheck.system.files import expand_home
 
 CheckFunction = Callable[..., object]
+Test = TypeVar("Test")
 
 
 @cache
@@ -135,12 +136,12 @@ def cases_of_claim(models: Sequence[str], data: Sequence[str], function: str, cl
     ]
 
 
-def find_name_clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
+def find_name_clashes(selected: Iterable[tuple[Test, str, Case]]) -> Iterator[tuple[Test, str]]:
     """Yield (test, error message) for each test whose id in results and baselines is not unique.
 
     `selected` has (test, place, case) of each test.
     """
-    by_id: dict[str, list[tuple[Any, str]]] = {}
+    by_id: dict[str, list[tuple[Test, str]]] = {}
     for test, place, case in selected:
         by_id.setdefault(str(case.id), []).append((test, place))
     for name, found in by_id.items():

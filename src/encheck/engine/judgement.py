@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from encheck.claims import claim_entry, floor_and_aim
 from encheck.engine.recorder import result_row
@@ -124,7 +124,7 @@ class Judgement:
 def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., object]) -> Judgement:
     """Call one check on one model, data set and level. An exception becomes a row."""
     judgement, settings = Judgement(case, evaluation), evaluation.settings
-    offered: dict[str, Callable[[], Any]] = {
+    offered: dict[str, Callable[[], object]] = {
         "scores": lambda: judgement.scores, "judge": lambda: judgement.judge, "report": lambda: judgement.report,
         "encheck_case": lambda: case, **{name: partial(getattr, settings, name) for name in SETTINGS},
     }  # fmt: skip

@@ -6,13 +6,16 @@ from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from encheck.errors import UsageError
 from encheck.reporting.formats import items_with_outcomes
 from encheck.reporting.text import table
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import RunItems
+
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 HEADING = ("property", "check", "model", "data", "level", "figure", "verdict")
 
@@ -70,7 +73,7 @@ class Results:
     def _measured_rows(self) -> list[Result]:
         return sorted((row for row in self.judged if row.verdict != "skipped"), key=lambda row: row.property)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> Table:
         """Return the items as a `pyarrow.Table` with one row per item of a check. Do not train on them.
 
         Its columns include model, property, check, data, level, item, cluster, split, both texts with their scores
@@ -86,7 +89,7 @@ class Results:
         except ImportError as error:
             raise UsageError("to_frame() needs pandas. Remedy: pip install pandas, or use to_arrow()") from error
 
-    def failures(self) -> Any:
+    def failures(self) -> Table:
         """Return the lost and tied items, as a `pyarrow.Table`. Do not train on them.
 
         The items are sorted by how far the far text scored above the near text on the model's own scale, the worst

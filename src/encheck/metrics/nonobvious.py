@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class PredictedPairs:
 
     scores: PairScores
     difficulty: Difficulty
-    predicted: NDArray[Any]
+    predicted: Floats
     params: dict[str, float | str] = field(default_factory=dict)
     surface: Mapping[str, PredictedPairs] = field(default_factory=dict)
     suffix: str = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, wraps
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,13 +84,13 @@ def references_in_label_gap(table: CaseScores) -> float:
     return sum({1.0 if label == 1 else -1.0 for label in table.labels})
 
 
-def mean_where(scores: PairScores, values: NDArray[Any], chosen: NDArray[np.bool_]) -> tuple[float, Floats]:
+def mean_where(scores: PairScores, values: Floats, chosen: NDArray[np.bool_]) -> tuple[float, Floats]:
     """Return the mean of `values` [n] over the chosen items, in the sample and in each replicate [replicates]."""
     totals = scores.resampler.replicate_totals_of_columns(_masked_columns(values, chosen))
     return float(values[chosen].mean()), safe_ratio(totals[:, 0], totals[:, 1])
 
 
-def _masked_columns(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Iterator[Floats]:
+def _masked_columns(values: Floats, chosen: NDArray[np.bool_]) -> Iterator[Floats]:
     """Yield the values with 0 for items that are not chosen, then the mask of chosen items; shape [n] each."""
     yield np.where(chosen, values, 0.0)
     yield chosen.astype(float)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,7 @@ class ThresholdPredictions:
     are NaN if the other folds lack a label.
     """
 
-    predicted: NDArray[Any]
+    predicted: Floats
     threshold: float
     folds: int
 

@@ -100,13 +100,15 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Make sure that every check calls `judge`."""
     return (yield from outcomes.refuse_unjudged(pyfuncitem)) if collection.claim_at(pyfuncitem) else (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the rows and the items of a check along with its report."""
     report = yield
     if collection.claim_at(item):
@@ -116,7 +118,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> Any:
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> object:
     """Give known failures, stale ones, below aim and inconclusive their own letters. A failed model is one error.
 
     A run with short output has no letters.

@@ -59,7 +59,7 @@ def _properties(row: CheckResult) -> Iterator[tuple[str, str]]:
         yield from ((name, f"{line:g}") for name, line in named if line is not None)
 
 
-def refuse_unjudged(item: pytest.Function) -> Generator[None, Any, Any]:
+def refuse_unjudged(item: pytest.Function) -> Generator[None, object, object]:
     """Skip a check with nothing to measure. Raise an error if a check ended without a judgement."""
     try:
         result = yield
@@ -112,7 +112,7 @@ def make_report_visible(report: pytest.TestReport) -> None:
         report.wasxfail = make_visible(reason, keep=LINES)
 
 
-def report_status(report: pytest.TestReport, config: pytest.Config) -> Any:
+def report_status(report: pytest.TestReport, config: pytest.Config) -> object:
     """Return the letters for known failures, stale ones, below aim and inconclusive.
 
     A failed model is one error, in its first check. The model's other checks count as not measured.

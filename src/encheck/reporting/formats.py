@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def deciding_figures(results: RunFile, model: str) -> list[Result]:
     return [row for row in figures_of_model(results, model) if row.aim is not None]
 
 
-def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
+def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, object]]:
     """Return a model card's `model-index`, with a result for the deciding figures of each property and data set."""
     found = []
     for (name, data), rows in _deciding_by_task(results, model).items():
@@ -96,7 +96,7 @@ def _deciding_by_task(results: RunFile, model: str) -> dict[tuple[str, str], lis
     return tasks
 
 
-def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
+def eval_results(results: RunFile, model: str) -> list[dict[str, object]]:
     """Return the entries of `.eval_results/encheck.yaml`, the hub's newer form: dataset, task, value, date, notes."""
     day = str(results.run.started)[:10]
     version = results.run.versions.get("encheck", "")
@@ -111,10 +111,10 @@ def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
     ]
 
 
-def mteb_results(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
+def mteb_results(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, object]]:
     """Return results in MTEB's format, one object per property and data set: `scores` by split, with `main_score`."""
     fingerprints = {one.name: one.fingerprint for one in results.data}
-    tasks = []
+    tasks: list[dict[str, object]] = []
     for (name, data), rows in _deciding_by_task(results, model).items():
         scores = {f"{row.check}_{row.level}": _rounded(row.value) for row in rows}
         main = sum(row.value or 0.0 for row in rows) / len(rows)
@@ -134,7 +134,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def _figure_rows(results: RunFile) -> list[dict[str, Any]]:
+def _figure_rows(results: RunFile) -> list[dict[str, object]]:
     """Return a row with the columns `COLUMNS` for each figure, with the baseline's and the best surface scorer's
     figures.
     """
@@ -187,7 +187,7 @@ def _write_format(name: str, results: RunFile, folder: Path, splits: Splits) -> 
     return [path]
 
 
-def _write_yaml(path: Path, value: Any) -> Path:
+def _write_yaml(path: Path, value: object) -> Path:
     import yaml
 
     write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Literal
 
 from encheck.ids import GateRowId
 from encheck.metrics import find_metric
@@ -18,6 +18,7 @@ from encheck.run_file import Result, RunFile
 from encheck.scoring.item import ItemFrame, ItemRow
 from encheck.types import Declaration
 
+Naming = Callable[[str, str], tuple[str, str]]  # a model and its data in a sentence
 FindingKind = Literal["baseline", "reference", "chance", "rival", "strength"]
 MOST, OF_A_FAMILY = 5, 2
 EXPLAINED = 0.1  # weight of a finding that the surface explains
@@ -110,7 +111,7 @@ def _certain_findings(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iter
             yield from _surface_findings(rows, its, model, on, noun)
 
 
-def _naming(results: RunFile) -> Any:
+def _naming(results: RunFile) -> Naming:
     """Return a function that names a model and its data in a sentence: "It" if the run has one model, "" for its only
     data.
     """
@@ -205,7 +206,7 @@ def _strength_findings(rows: list[Result], its: Declaration, model: str, on: str
     yield _finding(claim, figures, "strength", low - line, worst, its)
 
 
-def _reference_findings(results: RunFile, frames: Mapping[str, ItemFrame], names: Any) -> Iterator[Finding]:
+def _reference_findings(results: RunFile, frames: Mapping[str, ItemFrame], names: Naming) -> Iterator[Finding]:
     """Yield certain losses against the paired models, with Holm's correction over all properties."""
     rows = {(rows[0].model, rows[0].data, its.property): (rows[0], its) for rows, its in _printed_cases(results)}
     for one in results.references:
@@ -222,7 +223,7 @@ def _reference_findings(results: RunFile, frames: Mapping[str, ItemFrame], names
             yield _finding(claim, figures, line, -paired.high, row, its)
 
 
-def _gate_findings(results: RunFile, names: Any) -> Iterator[Finding]:
+def _gate_findings(results: RunFile, names: Naming) -> Iterator[Finding]:
     """Yield the losses for which a gate blocks: how much was lost, and what that means for users."""
     declared = results.declarations
     for against in results.gate.against if results.gate else ():

@@ -41,7 +41,7 @@ from encheck.system.lock import Locks
 from encheck.system.terminal import Progress
 from encheck.types import content_hash
 
-Positions = NDArray[np.signedinteger[Any]]
+Positions = NDArray[np.signedinteger]
 Floats = NDArray[np.float64]
 Read = Callable[[Positions], list[PairRow]]
 Number = TypeVar("Number", bound=np.generic)
@@ -327,7 +327,7 @@ class ColumnPairs(ItemsScoredInParts):
         things = self.columns.things
         return () if things is None or self.tail else [hash_names(some) for some in self.values_at_positions(things)]
 
-    def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
+    def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger]:
         """Return the fold of each chosen item; shape [chosen].
 
         Clusters are assigned to folds in the order of their names' hashes.
@@ -391,9 +391,9 @@ class ScoredColumns(ScoredPairs[Any]):
         items = self.items
         return classify_by_divergence(items.values_at_positions(items.columns.divergence), items.labels, scope=scope)
 
-    def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+    def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger]:
         """Return the fold of each chosen pair, shape [chosen]."""
-        found: NDArray[np.signedinteger[Any]] = self.items.folds(chosen, FOLDS)
+        found: NDArray[np.signedinteger] = self.items.folds(chosen, FOLDS)
         return found
 
     def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.statistics.regression import (
     ClassifiedTexts,
+    Features,
     classify_by_development_part,
     classify_by_nested_folds,
     classify_by_training_folds,
@@ -25,7 +26,6 @@ from encheck.surface import SHARED, SURFACE, tokens
 NO_SCALE = Scale(0.0)
 INNER_OF_SURFACE = 3  # folds to choose a surface classifier's penalty: ten would take longer than the model
 BAG_OF_WORDS, OVERLAPS, MAJORITY = "bag-of-words", "word-overlap", "majority-class"
-Features = Callable[[Sequence[Any]], Any]  # of `Classified`
 
 
 CLASSIFIED = Kind("classified", "pair", lambda: ClassifiedScores, is_sampled=False, is_learned=True)
@@ -77,7 +77,7 @@ class ClassifiedScores(PairScores):
         cls,
         items: Sequence[Classified],
         others: Sequence[Classified],
-        features: Features,
+        features: Callable[[Sequence[Classified]], Features],
         resampler: Resampler,
         *,
         inner: int | None = None,
@@ -119,7 +119,7 @@ class ClassifiedScores(PairScores):
 
 
 def _classify_texts(
-    items: Sequence[Classified], others: Sequence[Classified], x: Any, codes: NDArray[np.intp], inner: int | None
+    items: Sequence[Classified], others: Sequence[Classified], x: Features, codes: NDArray[np.intp], inner: int | None
 ) -> ClassifiedTexts:
     """Classify by nested folds, a development part, or folds of the training part, depending on the task's splits."""
     if not others:
@@ -158,7 +158,7 @@ def score_surface_classifiers(
     return {name: learned, MAJORITY: replace(learned, values=all_largest, predictions=None)}
 
 
-def bag_of_words_matrix(texts: Sequence[Classified]) -> Any:
+def bag_of_words_matrix(texts: Sequence[Classified]) -> Features:
     """Return the words of each text, as a sparse matrix of shape [n, words]."""
     from sklearn.feature_extraction.text import CountVectorizer
 

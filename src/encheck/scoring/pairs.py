@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,7 +188,7 @@ class ScoredPairs(Scores, Generic[PairT]):
         """The split of each pair, shape [n]."""
         return np.array([pair.split for pair in self.items], dtype=object)
 
-    def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+    def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger]:
         """Return the fold of each chosen pair, shape [chosen]. A cluster stays in one fold."""
         return assign_folds([self.items[i].cluster for i in chosen])
 

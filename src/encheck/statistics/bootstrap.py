@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,9 +102,9 @@ class ClusterNumbers:
     [count], has a 64-bit number for each cluster, which depends only on its name.
     """
 
-    numbers: NDArray[np.signedinteger[Any]]
+    numbers: NDArray[np.signedinteger]
     count: int
-    others: NDArray[np.signedinteger[Any]] | None
+    others: NDArray[np.signedinteger] | None
     hashes: NDArray[np.uint64]
 
     @classmethod
@@ -151,9 +150,9 @@ class Resampler:
             clusters if isinstance(clusters, ClusterNumbers) else ClusterNumbers.from_names(clusters, universe, others)
         )
         self._count, self.is_grouped = found.count, found.count > MAX_CLUSTERS
-        self._numbers: NDArray[np.signedinteger[Any]]
-        self.columns: NDArray[np.signedinteger[Any]]
-        self.others: NDArray[np.signedinteger[Any]] | None
+        self._numbers: NDArray[np.signedinteger]
+        self.columns: NDArray[np.signedinteger]
+        self.others: NDArray[np.signedinteger] | None
         if self.is_grouped:  # small integers, since there are millions of items
             group = (found.hashes % np.uint64(GROUPS)).astype(np.int16)
             self._numbers, self.columns = found.numbers.astype(np.int32, copy=False), group[found.numbers]
@@ -213,7 +212,7 @@ class Resampler:
         return low, high
 
     @cached_property
-    def clusters_of_items(self) -> NDArray[np.signedinteger[Any]]:
+    def clusters_of_items(self) -> NDArray[np.signedinteger]:
         """The columns of `weights` that items have, sorted."""
         return np.unique(self.columns)
 
@@ -257,7 +256,7 @@ class Resampler:
             return self.replicate_totals(np.column_stack(list(columns)))
         return self._totals_by_group(columns)
 
-    def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
+    def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger]) -> Floats:
         """Return `replicate_totals` of items with one cluster each; `columns`, shape [n], has their columns of
         `weights`.
         """
@@ -294,7 +293,7 @@ class Resampler:
         return found
 
     @cached_property
-    def _weights_of_double_items(self) -> NDArray[np.unsignedinteger[Any]]:
+    def _weights_of_double_items(self) -> NDArray[np.unsignedinteger]:
         """The weight of each item that belongs to two clusters; shape [replicates, such items].
 
         The weights are cached, since all figures on the same items use them.

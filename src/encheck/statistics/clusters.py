@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 ITEMS_AT_ONCE = 250_000
+Number = TypeVar("Number", bound=np.generic)
 
 
 def slice_in_chunks(count: int) -> Iterator[slice]:
@@ -20,7 +21,7 @@ def slice_in_chunks(count: int) -> Iterator[slice]:
     return (slice(start, min(start + ITEMS_AT_ONCE, count)) for start in range(0, count, ITEMS_AT_ONCE))
 
 
-def sorted_distinct(*values: NDArray[Any]) -> NDArray[Any]:
+def sorted_distinct(*values: NDArray[Number]) -> NDArray[Number]:
     """Return the sorted distinct numbers of these arrays. Large arrays are copied only once."""
     found = np.concatenate(values)
     found.sort()
@@ -30,7 +31,7 @@ def sorted_distinct(*values: NDArray[Any]) -> NDArray[Any]:
 
 
 def search_sorted(
-    ordered: NDArray[Any], values: NDArray[Any], side: Literal["left", "right"] = "left"
+    ordered: NDArray[Number], values: NDArray[Number], side: Literal["left", "right"] = "left"
 ) -> NDArray[np.int32]:
     """Return the position at which `np.searchsorted` would insert each value into `ordered`; shape [n].
 
@@ -58,7 +59,7 @@ def component_list(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[
     return numbers
 
 
-def component_numbers(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int32]:
+def component_numbers(first: NDArray[Number], second: NDArray[Number]) -> NDArray[np.int32]:
     """Return the numbers of `component_list` as an array. Nodes are numbers of any 64-bit type."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from encheck.reporting.view import best_surface, overlap_curve
 from encheck.run_file import Result
 from encheck.scoring.item import ItemFrame
+from encheck.scoring.scale import Floats
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 238, 44, 380, 22, 200  # width of a chart and of its plot area, in pixels
 ROW, LABEL = 15, 16  # height in pixels of a row of marks, and of the label above it
@@ -144,7 +144,7 @@ def band_path(x: Axis, y: Axis, rows: Sequence[tuple[float, float, float]]) -> s
     return f"{found}z" if found else ""
 
 
-def histogram_path(x: Axis, y: Axis, edges: Any, shares: Any) -> str:
+def histogram_path(x: Axis, y: Axis, edges: Floats, shares: Floats) -> str:
     """Return the SVG path of a histogram's outline. `shares` has shape [n], `edges` [n + 1]."""
     found = [f"M{x.at(edges[0]):g},{y.start:g}"]
     for share, end in zip(shares, edges[1:], strict=True):
@@ -201,7 +201,7 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
     The unit is the case's calibrated scale if `scales` has one, otherwise raw similarity. There is one line per case; a
     single case has bars in two colours. The axis covers 99% of the items.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Floats] = {}
     for name, frame in cases.items():
         if frame.compares_near_and_far:
             near, far = frame.high_and_low_scores()
@@ -254,7 +254,7 @@ def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
 
 
 def _two_histograms(
-    title: str, names: tuple[str, str], sides: Sequence[Any], edges: Any, *, x_title: str, y_title: str
+    title: str, names: tuple[str, str], sides: Sequence[Floats], edges: Floats, *, x_title: str, y_title: str
 ) -> Chart:
     shares = [np.histogram(one, edges)[0] / max(len(one), 1) for one in sides]
     x = x_axis(float(edges[0]), float(edges[-1]), x_title)
@@ -270,7 +270,7 @@ def _legend_of_two(names: tuple[str, str]) -> list[tuple[str, int, bool]]:
     return [(name, k, False) for k, name in enumerate(names)]
 
 
-def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
+def _similarity_ranges(title: str, both: Mapping[str, Sequence[Floats]]) -> Chart:
     """Draw, for the near and far texts of each case, the range from the 5th to the 95th percentile and the median."""
     ranges = {
         name: [[float(q) for q in np.quantile(scores, (0.05, 0.5, 0.95))] if len(scores) else None for scores in sides]

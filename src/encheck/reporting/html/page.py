@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from encheck.datasets.probes import sentence_domains
 from encheck.gating import contamination
@@ -35,6 +35,7 @@ from encheck.types import apply_edits
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
     from encheck.reporting.where import KindBlock
 
@@ -46,7 +47,7 @@ MOST_BYTES = 400_000  # of base64, so that the page of one model stays under 1 M
 NONE, EDITED = -1, -2  # in place of a text: missing; the source with its edits
 
 
-def pack_json(content: Mapping[str, Any]) -> str:
+def pack_json(content: Mapping[str, object]) -> str:
     """Return a JSON value as gzip in base64."""
     raw = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
@@ -88,7 +89,7 @@ def win_margins(results: RunFile) -> dict[str, tuple[float, float]]:
 
 def _case_columns(
     frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return columns of the `count` worst items, worst first. Texts are given by their index in `texts`."""
 
     def place(text: str | None) -> int:
@@ -96,7 +97,7 @@ def _case_columns(
 
     order, lost = frame.worst_positions(count), frame.mark_lost(epsilon=epsilon, unit=unit)
     rows = [frame.row(i) for i in order]
-    found: dict[str, Any] = {"source": [place(row.source) for row in rows]}
+    found: dict[str, object] = {"source": [place(row.source) for row in rows]}
     for name, sides in (("near", [row.near for row in rows]), ("far", [row.far for row in rows])):
         found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in side.edits] for side in sides]
         found[name] = [
@@ -265,7 +266,7 @@ def _unpaired_note(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> 
     )
 
 
-def render_template(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
+def render_template(template: str, *, payload: str = "", has_script: bool = True, **context: object) -> str:
     """Return a page from one of this package's templates. Its policy allows no styles and scripts except the inline
     ones.
 
@@ -281,7 +282,7 @@ def render_template(template: str, *, payload: str = "", has_script: bool = True
     )  # fmt: skip
 
 
-def render_picture(template: str, **context: Any) -> str:
+def render_picture(template: str, **context: object) -> str:
     """Return an SVG from one of this package's templates, with its texts escaped."""
     return _environment().get_template(template).render(**context)
 
@@ -305,7 +306,7 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _unbroken_command(command: str) -> Any:
+def _unbroken_command(command: str) -> Markup:
     """Return a command whose words do not break at the end of a line.
 
     Otherwise "-" and "-model" would be copied as two words.
@@ -316,7 +317,7 @@ def _unbroken_command(command: str) -> Any:
     return Markup(" ").join(Markup('<span class="word">{}</span>').format(w) if len(w) < LONG else w for w in words)
 
 
-def _visible_text(value: Any) -> Any:
+def _visible_text(value: object) -> object:
     """Make the invisible characters of a template's text visible. HTML stays unchanged."""
     return make_visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
