@@ -23,7 +23,7 @@ from encheck.gating.pairing import compare_case, gating_metric
 from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noise, PairedRow
 from encheck.metrics import find_metric
 from encheck.run_file import Selection
-from encheck.scoring.frame import CaseScores
+from encheck.scoring.frame import CaseScores, item_table, read_item_frame
 from encheck.scoring.scores import Scale
 
 DIVIDED = ["dev", "gate"] * 200
@@ -38,7 +38,8 @@ def against(tmp_path):
         save_baseline(tmp_path / "base", results(), model_tables(results(), before, "m"), model="m")
         now = {f"{CASE}/m-d-1": frame(near, far, **more)} if near is not None else {}
         if reverse:
-            now = {case: {name: column[::-1] for name, column in table.items()} for case, table in now.items()}
+            backwards = [*range(len(near))][::-1]
+            now = {case: read_item_frame(item_table(some).take(backwards)) for case, some in now.items()}
         if new:
             now[new] = frame(*scores(seed=1))
         return gate_against_baseline(read_baseline(tmp_path / "base"), said or results(), now, model="m")

@@ -169,7 +169,7 @@ def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
 def test_queries_that_overlap_in_a_chain_are_not_taken_for_one_cluster(tmp_path):
     """Each shares a document with the next: one component, which once did not gate at all."""
     before, after = (
-        {CASE: searched(ranks, each=150, slices=False) | {"shares": [f"d{i} d{i + 1}" for i in range(150)]}}
+        {CASE: replace(searched(ranks, each=150, slices=False), shares=tuple(f"d{i} d{i + 1}" for i in range(150)))}
         for ranks in ([1] * 150, [3] * 40 + [1] * 110)
     )
     save_baseline(tmp_path / "base", said(), model_tables(said(), before, "m"), model="m")

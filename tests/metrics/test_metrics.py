@@ -224,7 +224,7 @@ def test_the_worst_items_come_first(two_classes):
 
 def test_the_figures_of_surface_scorers_stand_beside_the_models():
     beside = margins([0.2] * 40, [0.4] * 40)
-    model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), beside.resampler, Scale(0.0), {"jaccard": beside})
+    model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), beside.resampler, Scale(0.0), surface={"jaccard": beside})
     assert margin_rate(model).value == 1
     assert margin_rate(model).surface["jaccard"].value == 0
     assert mean_margin(model.calibrated).surface["jaccard"].value == pytest.approx(-0.2 / 0.9)

@@ -50,7 +50,7 @@ from encheck.statistics.bootstrap import Resampler
 def scores_of(items, values, *, surface=()):
     resampler = Resampler([item.cluster for item in items])
     labels = np.array([1 if item.label is None else item.label for item in items], np.int8)
-    return PairScores(np.array(values, float), labels, resampler, Scale(0.0), dict(surface), items=tuple(items))
+    return PairScores(np.array(values, float), labels, resampler, Scale(0.0), surface=dict(surface), items=tuple(items))
 
 
 def cases(values, labels, divergence, predicted, splits=None):

@@ -16,7 +16,7 @@ from encheck.types import CheckResult, Estimate
 
 def margins(near, far, **surface):
     resampler = Resampler([str(i) for i in range(40)])
-    return MarginScores(np.full(40, near), np.full(40, far), resampler, Scale(0.0), surface)
+    return MarginScores(np.full(40, near), np.full(40, far), resampler, Scale(0.0), surface=surface)
 
 
 @pytest.mark.parametrize(

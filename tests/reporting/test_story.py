@@ -166,9 +166,7 @@ def frame(margins, lengths):
     edits = ('[[0, 1, "b"]]',) * n
     ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
     sides = [TextColumns(sources, scores, edits=edits) for scores in (near, far)]
-    return ItemFrame(
-        TRIPLET, "edit/m-d-1", ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1]
-    )
+    return ItemFrame(TRIPLET, "edit/m-d-1", ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1])
 
 
 def test_the_example_is_a_mistake_and_the_shortest_of_the_worst():
