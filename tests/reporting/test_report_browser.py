@@ -1,6 +1,6 @@
 """The report and the comparison in a real browser: they load without a word in the console, and do what they offer."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -112,9 +112,10 @@ def test_one_picture_is_seen_at_a_time_and_a_switch_changes_it(opened, text):
 
 def test_items_are_chosen_by_edit_and_ordered_by_how_typical_they_are(opened):
     found = items(FAILS, 60)
-    (case,) = found.values()
-    case["far_edits"] = ['[[0, 8, "clause"]]' if i % 3 == 0 else "[]" for i in range(60)]
-    case["slice"] = ["news" if i % 2 else "chat" for i in range(60)]
+    ((case, frame),) = found.items()
+    edits = tuple('[[0, 8, "clause"]]' if i % 3 == 0 else "[]" for i in range(60))
+    slices = tuple("news" if i % 2 else "chat" for i in range(60))
+    found = {case: replace(frame, far=replace(frame.far, edits=edits), slices=slices)}
     page = opened(html.render_run(results_of(row()), found))
     page.locator(".example").first.wait_for()
     edit = page.get_by_label("edit")
