@@ -133,7 +133,7 @@ def item_schema() -> Schema:
     return pyarrow.schema(types | {"weight": pyarrow.int64(), "source_is_second": pyarrow.bool_()})
 
 
-FIELDS = {
+_FIELDS = {
     "item": "ids", "cluster": "clusters", "split": "splits", "label": "labels", "source": "sources", "gold": "gold",
     "key": "keys", "step": "steps", "source_is_second": "source_is_second", "slice": "slices", "shares": "shares",
     "construction": "constructions", "answers": "answers", "weight": "weights",
@@ -145,7 +145,7 @@ def item_table(frame: ItemFrame) -> Table:
     """Return the items of one case as a table of `item_schema`."""
     import pyarrow
 
-    columns = {name: getattr(frame, field) for name, field in FIELDS.items()}
+    columns = {name: getattr(frame, field) for name, field in _FIELDS.items()}
     for name, side in (("near", frame.near), ("far", frame.far)):
         if side:
             columns |= {name: side.texts, f"{name}_edits": side.edits, f"{name}_why": side.why}
@@ -174,7 +174,7 @@ def read_item_frame(table: Table) -> ItemFrame:
     )
     if (kind := find_kind(name)) is None:
         raise UsageError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")
-    columns = {field: column(name) for name, field in FIELDS.items()}
+    columns = {field: column(name) for name, field in _FIELDS.items()}
     columns["splits"] = tuple(split or "" for split in table["split"].to_pylist())
     far = side("far") if kind.score_form in ("triplet", "turned") else None
     return ItemFrame(kind, case, near=side("near"), far=far, roles=(source_role or "", text_role or ""), **columns)
