@@ -1,5 +1,6 @@
 """`encheck compare`: paired differences on the shared items, flips, the page and the terminal."""
 
+import csv
 import json
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.comparing.comparison import compare
+from encheck.comparing.exports import tidy_csv, write_comparison_json
 from encheck.comparing.page import render_comparison
 from encheck.comparing.terminal import comparison_lines
 from encheck.errors import UsageError
@@ -202,6 +204,11 @@ def test_a_first_look_is_said_to_be_one(two):
     said = "m (b) is a first look at 100 of 3,000 clusters: only its measured cases are compared"
     assert next(comparison_lines(found)) == said
     assert f">{said}</p>" in render_comparison(found)
+    tidy = list(csv.DictReader(tidy_csv(found).splitlines()))
+    part = "a first look at 100 of 3,000 clusters"
+    assert {(one["model"], one["partial"]) for one in tidy} == {("m (a)", ""), ("m (b)", part)}
+    write_comparison_json(path.with_name("c.json"), found)
+    assert json.loads(path.with_name("c.json").read_text())["partial"] == {"m (b)": part}
 
 
 def test_the_command_writes_page_and_json(two, tmp_path):

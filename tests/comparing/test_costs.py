@@ -1,6 +1,7 @@
 """Which of several models: the front, what is not separable, and what the command says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -15,12 +16,14 @@ from encheck.comparing.costs import (
     BootstrapFigure,
     CheckShare,
     Cost,
+    CostComparison,
     CostReport,
     CostRow,
     beaten_by,
     cost_comparison,
     cost_lines,
     inseparable_pairs,
+    render_costs,
 )
 from encheck.engine.results import Results
 from encheck.errors import ConfigError, EncoderError, UsageError
@@ -97,6 +100,17 @@ def test_costs_print_the_raw_figures_of_a_run_and_differences_below_guessing_do_
     told = "\n".join(cost_lines(found.report))
     assert "not separable in behaviour: m (damaged) and m (old)" in told
     assert "no evidence of opposites: no model is shown to beat guessing" in told
+
+
+def test_a_page_advises_against_a_model_that_guesses_though_it_is_small_enough_for_the_front():
+    def report(*rows):
+        return CostComparison(rows, "", 0, tuple(row.name for row in rows), {}, {}).report
+
+    small, seeing = behaving("small", 0.4, beats_chance=False), behaving("seeing", 0.8, beats_chance=True)
+    both = report(small, seeing)
+    assert "small is on the front without being shown to beat guessing in any property" in list(cost_lines(both))
+    assert "Take seeing" in render_costs(both)
+    assert "Choose among small and other" in render_costs(report(small, replace(small, name="other", full_name="other")))
 
 
 def test_models_within_noise_are_said_to_be():

@@ -114,6 +114,11 @@ class CostRow:
         """The mean of the properties' printed figures. None if no behaviour check was measured."""
         return float(np.mean([one.value for one in self.properties.values()])) if self.properties else None
 
+    @property
+    def is_guessing(self) -> bool:
+        """Whether the model has behaviour checks and is shown to beat guessing in none."""
+        return bool(self.checks) and not any(one.beats_chance for one in self.checks)
+
     def behaves_better(self, other: CostRow) -> bool:
         """Return whether this model certainly behaves better on the cases that both models have.
 
@@ -165,7 +170,8 @@ class CostReport:
     `figure` names the quality figure; "" without data. `front` lists the models on the Pareto front. `beaten` maps each
     other model to a model that is better in one criterion and worse in none. `inseparable` lists the pairs of models
     that do not differ certainly in quality or in behaviour. `at_chance` names the properties in which no model is shown
-    to beat guessing. Differences in these do not count.
+    to beat guessing. Differences in these do not count. `guessing` lists the models that are shown to beat guessing in
+    no property; on the front, they are faster, smaller or cheaper at most.
     """
 
     schema_version: Literal[1] = field(default=1, kw_only=True)
@@ -176,6 +182,7 @@ class CostReport:
     beaten: Mapping[str, str]
     inseparable: Mapping[Literal["quality", "behaviour"], Pairs]
     at_chance: tuple[str, ...]
+    guessing: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -206,8 +213,9 @@ class CostComparison:
                 row.cost.price, row.cost.is_stored,
             ))  # fmt: skip
         return CostReport(
-            self.figure, self.documents, tuple(models), self.front, self.beaten, self.inseparable, self.at_chance
-        )
+            self.figure, self.documents, tuple(models), self.front, self.beaten, self.inseparable, self.at_chance,
+            tuple(row.name for row in self.rows if row.is_guessing),
+        )  # fmt: skip
 
 
 def cost_comparison(
@@ -431,16 +439,21 @@ def _cost_remarks(report: CostReport) -> Iterator[str]:
     if report.at_chance:
         guessed = ", ".join(map(plain_name, report.at_chance))
         yield f"no evidence of {guessed}: no model is shown to beat guessing, so no difference counts"
+    for name in report.guessing:
+        if name in report.front:
+            yield f"{names[name]} is on the front without being shown to beat guessing in any property"
     yield f"{FRONT}: {', '.join(names[name] for name in report.front)}"
 
 
 def render_costs(report: CostReport) -> str:
     """Return the HTML page. The template escapes every text."""
-    front, beaten = [_full_names(report)[name] for name in report.front], len(report.beaten)
-    names = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
+    names, beaten = _full_names(report), len(report.beaten)
+    fit = [names[name] for name in report.front if name not in report.guessing]  # no model to take is one that guesses
+    front = fit or [names[name] for name in report.front]
+    choice = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
     out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another model"
     banner = VerdictBanner(
-        "", "COMPARED", f"Take {names}" if len(front) == 1 else f"Choose among {names}",
+        "", "COMPARED", f"Take {choice}" if len(front) == 1 else f"Choose among {choice}",
         f"{out} is better in one respect and worse in none." if beaten else "No model beats another.",
         NextStep("Gate it against the model in use before you ship it." if len(front) == 1
                  else "Weigh speed, size and price against quality on your data."),

@@ -317,8 +317,9 @@ def _latex_caption(comparison: ModelComparison, called: Mapping[str, str], *, ci
 class TidyRow:
     """A model's figure with its 95% interval from `low` to `high`. `chance` is None if unknown.
 
-    The last four fields are set only for the main figure of a property. They give its difference from the reference on
-    the same items, and the verdict of the matrix.
+    `partial` says which part of the data a first look measured; it is empty for a complete run. The last four fields
+    are set only for the main figure of a property. They give its difference from the reference on the same items, and
+    the verdict of the matrix.
     """
 
     model: str
@@ -335,6 +336,7 @@ class TidyRow:
     n: int
     clusters: int
     chance: float | None
+    partial: str
     difference: float | str = ""
     difference_low: float | str = ""
     difference_high: float | str = ""
@@ -362,7 +364,7 @@ def tidy_rows(comparison: ModelComparison) -> Iterator[TidyRow]:
                 chance = None
             tidy = TidyRow(
                 model.name, comparison.first.name, row.data, row.property, declared.family, row.check, row.level,
-                row.metric, row.value, row.low, row.high, row.n, row.clusters, chance,
+                row.metric, row.value, row.low, row.high, row.n, row.clusters, chance, model.look,
             )  # fmt: skip
             cell = cells.get((model.name, row.data, row.check, str(row.level), row.metric or ""))
             if cell and cell.change:
@@ -393,6 +395,7 @@ def write_comparison_json(path: Path, comparison: ModelComparison) -> None:
     plot = comparison.benchmark_plot
     whole = {
         "against": comparison.first.name,
+        "partial": {model.name: model.look for model in comparison.models if model.look},
         "matrix": matrix,
         "differences": differences,
         "dilemma": plot and asdict(plot) | {"correlation": plot.correlation},
