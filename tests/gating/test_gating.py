@@ -14,7 +14,13 @@ from recorded import result, run_file
 import encheck
 from encheck.datasets.probes import VERSION
 from encheck.errors import BaselineError
-from encheck.gating.balance import balanced_score, property_wins, shares_above_chance
+from encheck.gating.balance import (
+    PropertyWins,
+    balanced_score,
+    bootstrap_scores,
+    property_wins,
+    shares_above_chance,
+)
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
 from encheck.gating.comparison import apply_seed_noise, gate_against_baseline
 from encheck.gating.decision import decide_by_rows
@@ -434,6 +440,22 @@ def test_win_rates_pool_the_claims_of_a_check():
 def test_the_score_counts_from_chance_and_below_it_nothing(wins, share):
     """Damage raises a rate that is below chance: that is no gain."""
     assert shares_above_chance({"a": table(*scores(100, wins=wins))}, {}) == {"antonym": pytest.approx(share)}
+
+
+def test_replicates_of_the_score_count_from_chance_too():
+    """Clusters that all have the same rate leave nothing to the draw, so each replicate is the score."""
+    families = {"number": "meaning changed", "casing": "invariance", "retrieval": "retrieval"}
+    clusters = tuple(f"c{i // 10}" for i in range(100))
+    rates, chances = {"number": 0.8, "casing": 0.9, "retrieval": 0.2}, {"number": 0.5, "casing": 0.5, "retrieval": 0.1}
+    own = {
+        name: PropertyWins(np.tile(np.arange(10) < 10 * rate, 10) * 1.0, np.full(100, chances[name]), clusters)
+        for name, rate in rates.items()
+    }
+    shares = {name: one.share for name, one in own.items()}
+    assert shares == pytest.approx({"number": 0.6, "casing": 0.8, "retrieval": 1 / 9})
+    assert bootstrap_scores(own, families, 0) == pytest.approx(balanced_score(shares, families))
+    low = own | {"number": replace(own["number"], values=np.zeros(100))}
+    assert not bootstrap_scores(low, families, 0).any()  # below chance is nothing, not less
 
 
 def test_a_blocked_model_has_no_score(against, monkeypatch):
