@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
-from encheck.generators.phrases import can_act
+from encheck.generators.phrases import names_an_agent
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.predicates import MAIN, Predicate, subject_agreement
@@ -100,7 +100,11 @@ def _has_meaning_of_synonyms(parse: Parse, english: English, modal: Modal, verb:
     Duties and abilities need persons who act.
     """
     if modal.is_of_actors:
-        return verb == at + 1 and parse.lower_lemmas[verb] not in INVOLUNTARY_VERBS and can_act(english, parse, subject)
+        return (
+            verb == at + 1
+            and parse.lower_lemmas[verb] not in INVOLUNTARY_VERBS
+            and names_an_agent(english, parse, subject)
+        )
     if modal.why == "a possibility":  # "you may" can be a permission
         return (
             verb == at + 1

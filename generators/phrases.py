@@ -132,7 +132,7 @@ def has_no_determiner(parse: Parse, span: Span) -> bool:
     return tags.isdisjoint(("DT", "PDT", "PRP$", "PRP", "CD", "POS", "NNP", "NNPS"))
 
 
-def can_act(english: English, parse: Parse, head: int) -> bool:
+def names_an_agent(english: English, parse: Parse, head: int) -> bool:
     """Return whether a noun phrase names a person, a group or an organisation."""
     if parse.pos[head] == "PRON":
         return parse.lowers[head] in OBJECT_FORMS or parse.lowers[head] in SUBJECT_FORMS.keys() - {"it"}

@@ -18,7 +18,6 @@ from encheck.generators.phrases import (
     FRONTABLE,
     Move,
     Span,
-    can_act,
     capitalise_first_letter,
     contiguous_span,
     is_movable_time,
@@ -26,6 +25,7 @@ from encheck.generators.phrases import (
     keeps_capital_elsewhere,
     last_word,
     may_possessive_refer_to,
+    names_an_agent,
     noun_category,
     preposition_of,
     quantifier_order_matters,
@@ -131,7 +131,7 @@ def _why_not_shifted(giving: DativeVerb) -> str | None:
         return "no thing is given"
     # A pronoun, or a short noun phrase that names a person or a group.
     at = giving.recipient
-    if not can_act(giving.english, parse, at) or not (
+    if not names_an_agent(giving.english, parse, at) or not (
         gets == (at, at + 1) if parse.pos[at] == "PRON" else is_noun_phrase(parse, at, gets, of=NO_PARTS)
     ):
         return "there is no recipient"

@@ -20,9 +20,9 @@ from encheck.generators.phrases import (
     OBJECT_FORMS,
     SUBJECT_FORMS,
     UNIVERSAL,
-    can_act,
     capitalise_first_letter,
     contiguous_span,
+    names_an_agent,
     noun_category,
     preposition_of,
     span_text,
@@ -396,7 +396,7 @@ def role_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings 
     root = statement_root(parse)
     for dep in ("nsubj", "obj"):
         at = None if root is None else parse.child(root, dep)
-        if root is not None and (at is None or not can_act(english, parse, at)):
+        if root is not None and (at is None or not names_an_agent(english, parse, at)):
             return NO_PERSONS
         senses = (
             english.lexicon.senses(parse.lower_lemmas[at], "n") if at is not None and parse.pos[at] == "NOUN" else ()

@@ -40,7 +40,7 @@ from encheck.gating.balance import (
     PARTS,
     PropertyWins,
     balanced_score,
-    bootstrap_scores,
+    balanced_score_replicates,
     part_means,
     property_families,
     property_wins,
@@ -277,7 +277,7 @@ class CheckpointScorer:
             if self.score_figure in figures and self.score_figure in base_scores:
                 change = figures[self.score_figure] - base_scores[self.score_figure]
                 old, new = (
-                    bootstrap_scores(self._property_wins(side), property_families(side.tables), self.seed)
+                    balanced_score_replicates(self._property_wins(side), property_families(side.tables), self.seed)
                     for side in (before, after)
                 )  # both use the same clusters
                 finite = (new - old)[np.isfinite(new - old)]

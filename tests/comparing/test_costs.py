@@ -110,7 +110,9 @@ def test_a_page_advises_against_a_model_that_guesses_though_it_is_small_enough_f
     both = report(small, seeing)
     assert "small is on the front without being shown to beat guessing in any property" in list(cost_lines(both))
     assert "Take seeing" in render_costs(both)
-    assert "Choose among small and other" in render_costs(report(small, replace(small, name="other", full_name="other")))
+    assert "Choose among small and other" in render_costs(
+        report(small, replace(small, name="other", full_name="other"))
+    )
 
 
 def test_models_within_noise_are_said_to_be():

@@ -17,7 +17,7 @@ from encheck.errors import BaselineError
 from encheck.gating.balance import (
     PropertyWins,
     balanced_score,
-    bootstrap_scores,
+    balanced_score_replicates,
     property_wins,
     shares_above_chance,
 )
@@ -453,9 +453,9 @@ def test_replicates_of_the_score_count_from_chance_too():
     }
     shares = {name: one.share for name, one in own.items()}
     assert shares == pytest.approx({"number": 0.6, "casing": 0.8, "retrieval": 1 / 9})
-    assert bootstrap_scores(own, families, 0) == pytest.approx(balanced_score(shares, families))
+    assert balanced_score_replicates(own, families, 0) == pytest.approx(balanced_score(shares, families))
     low = own | {"number": replace(own["number"], values=np.zeros(100))}
-    assert not bootstrap_scores(low, families, 0).any()  # below chance is nothing, not less
+    assert not balanced_score_replicates(low, families, 0).any()  # below chance is nothing, not less
 
 
 def test_a_blocked_model_has_no_score(against, monkeypatch):

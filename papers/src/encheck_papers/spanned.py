@@ -125,10 +125,10 @@ class SpanEncoder(SentenceTransformerEncoder):
         if self.spans:
             self.spans.english.store = store
 
-    def load_model(self, **named: Any) -> SentenceTransformer:
+    def load_folder(self, **named: Any) -> SentenceTransformer:
         """The model, with the source of its spans set."""
         return (
-            load_spanned(self.source, spans=self.spans.source, **named) if self.spans else super().load_model(**named)
+            load_spanned(self.source, spans=self.spans.source, **named) if self.spans else super().load_folder(**named)
         )
 
     def computes_from_tokens(self, prompt: str) -> bool:

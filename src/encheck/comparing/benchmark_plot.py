@@ -11,7 +11,13 @@ import numpy as np
 from encheck.comparing.differences import common_tables
 from encheck.comparing.models import ComparedModel
 from encheck.errors import UsageError, unknown_name_message
-from encheck.gating.balance import PropertyWins, bootstrap_rates, property_families, property_wins, score_part_of_family
+from encheck.gating.balance import (
+    PropertyWins,
+    property_families,
+    property_wins,
+    rate_and_chance_replicates,
+    score_part_of_family,
+)
 from encheck.metrics.classification import task_accuracy
 from encheck.reporting.html.charts import Axis, round_step
 from encheck.reporting.text import plain_name
@@ -167,7 +173,7 @@ def _behaviour_figures(
         if not some:
             figures.append(None)
             continue
-        drawn = np.mean([rate for rate, _ in bootstrap_rates(some, seed).values()], axis=0)
+        drawn = np.mean([rate for rate, _ in rate_and_chance_replicates(some, seed).values()], axis=0)
         low, high = (float(end) for end in percentile_interval(drawn))
         figures.append(Figure(float(np.mean([one.rate for one in some.values()])), low, high))
     return words, figures

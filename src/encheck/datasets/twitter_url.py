@@ -57,7 +57,7 @@ SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Yield the pairs in file order. If a folder holds several layouts, the distributed files take precedence."""
     for file, split in _find_files(path):
-        rows = _read_parallel_files(file, bad) if file.name == "sim.txt" else _read_raw_file(file, split, bad)
+        rows = _read_parallel_files(file, bad) if file.name == "sim.txt" else _read_rows_with_votes(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
         yield from yield_and_check_counts(file, rows, EXPECTED, name=name)
 
@@ -91,7 +91,7 @@ def _find_files(path: Path) -> list[tuple[Path, str]]:
     return [entry for entry in files if entry[0].name != SAMPLE] or files
 
 
-def _read_raw_file(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
+def _read_rows_with_votes(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
     def make_row(fields: list[str]) -> PairRow:
         votes = parse_votes(fields[2])
         return PairRow(fields[0], fields[1], int(votes > 3), split, fields[-1].strip() or None, float(votes))

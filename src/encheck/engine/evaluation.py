@@ -410,7 +410,7 @@ class Evaluation:
         whole = data.whole.summarise() if data.whole else None
         scales = {model: self.session.scale(model, name) for model in self.session.subjects}
         groups = self.session.data[name].groups
-        is_generated = self.english.is_used and not all(group.variants for group in groups)
+        is_generated = self.english.has_parsed and not all(group.variants for group in groups)
         return DataEntry(
             name=name,
             licence=data.licence,
@@ -470,7 +470,7 @@ class Evaluation:
                     store.delete_model(subject.fingerprint)
             if store.bytes_on_disk() > store.limit:
                 used = [s.fingerprint for s in subjects]
-                used += [self.english.pipeline.fingerprint] * self.english.is_used
+                used += [self.english.pipeline.fingerprint] * self.english.has_parsed
                 for gone in store.delete_least_recently_used(keep=used):
                     log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
         finally:

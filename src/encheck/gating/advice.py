@@ -35,12 +35,12 @@ def find_left_out_checks(
     weighed: Sequence[str],
     uncompared: Sequence[str] = (),
     missing: Sequence[str] = (),
-    has_behaviour: bool = True,
+    compares_quality: bool = True,
 ) -> PartialGate | None:
     """Return which checks the gate left out, or None if it used every check that its data allow.
 
     `weighed` are the properties that both models were measured on, `uncompared` those that only the candidate was
-    measured on. `missing` are the cases that only one model has. `has_behaviour` is true if behaviour, a search with
+    measured on. `missing` are the cases that only one model has. `compares_quality` is true if behaviour, a search with
     labels, or a query log with a loaded old model was compared. With stored vectors, a log only shows how many answers
     change. Checks that no gate uses, and checks without an item in the data, do not count as left out.
     """
@@ -71,7 +71,7 @@ def find_left_out_checks(
         why.append(f"only one side has {len(missing)} case{'s' * (len(missing) > 1)}")
     why += [f"{label} is a file of vectors and lacks texts of {len(some)} case{'s' * (len(some) > 1)}"
             for label, some in lacking.items() if some]  # fmt: skip
-    if not has_behaviour and not why and not about.error:
+    if not compares_quality and not why and not about.error:
         why.append(
             "neither behaviour nor a search with labels was compared. Remedy: name the old model, not its vectors, or "
             "give labels (--data retrieval:PATH)"

@@ -107,7 +107,7 @@ def balanced_score(shares: Mapping[str, float], families: Mapping[str, str]) -> 
     return round(float(np.prod(list(found.values())) ** (1 / len(PARTS))), 12) if len(found) == len(PARTS) else None
 
 
-def bootstrap_rates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tuple[Floats, Floats]]:
+def rate_and_chance_replicates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tuple[Floats, Floats]]:
     """Return the rate and the chance level of each property in each bootstrap replicate, shape [replicates].
 
     All properties use the same draws, which depend only on the clusters and the seed. So the replicates of two models
@@ -123,12 +123,12 @@ def bootstrap_rates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tup
     return found
 
 
-def bootstrap_scores(own: Mapping[str, PropertyWins], families: Mapping[str, str], seed: int) -> Floats:
+def balanced_score_replicates(own: Mapping[str, PropertyWins], families: Mapping[str, str], seed: int) -> Floats:
     """Return the geometric mean of the parts to which these properties contribute, by replicate; shape [replicates].
 
     With all three parts this is the balanced score. With one part it is that part's mean.
     """
-    drawn = bootstrap_rates(own, seed).items()
+    drawn = rate_and_chance_replicates(own, seed).items()
     shares = {name: np.maximum(rate - chance, 0) / (1 - chance) for name, (rate, chance) in drawn}
     parts_of = {name: score_part_of_family(families[name]) for name in shares}
     means = [

@@ -253,7 +253,7 @@ def gate_against_baseline(
     is_stored = baseline.model.adapter == STORED  # stored vectors, whose behaviour cannot be compared
     partial = find_left_out_checks(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}),
-                           has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
+                           compares_quality=pair.compares_quality or bool(pair.searched and not is_stored))  # fmt: skip
     decision = apply_partial(apply_seed_noise(decision, noise, rule), partial)
     if index and index.faults and decision.outcome != "block":
         why = f"{index.faults.says}: the comparison needs an index without faults"
@@ -476,7 +476,7 @@ class _GateSides:
         return tuple(sorted({table.property for table in tables if declaration_of(table).family != CONTRACT}))
 
     @property
-    def has_behaviour(self) -> bool:
+    def compares_quality(self) -> bool:
         """Whether behaviour or a search with labels was compared."""
         tables = [self.new.tables[name] for name in self.both if name not in self.unjudged]
         return any(one.family not in OF_ANY_TEXT and not one.proxy for one in map(declaration_of, tables))

@@ -58,12 +58,12 @@ class English:
     _read: dict[tuple[ParseFunction, str], Any] = field(default_factory=dict)
     _unparsed: dict[str, None] = field(default_factory=dict)
     _untagged: dict[str, None] = field(default_factory=dict)
-    _is_used: bool = False
+    _has_parsed: bool = False
 
     @property
-    def is_used(self) -> bool:
+    def has_parsed(self) -> bool:
         """Whether a parse was requested."""
-        return self._is_used
+        return self._has_parsed
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -72,7 +72,7 @@ class English:
 
     def stored_parse(self, text: str) -> Parse:
         """Return the parse of a text. If it is not known yet, note the text and raise MissingParses."""
-        self._is_used = True
+        self._has_parsed = True
         result = self._parses.get(text)
         if result is None:
             self._unparsed[text] = None

@@ -24,7 +24,7 @@ from encheck.encoders.objects import wrap_model_object
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
 from encheck.gating.reindex import VectorSample
-from encheck.operations.same.changes import EDITION, fixed_texts, pairs_of_twin_texts
+from encheck.operations.same.changes import EDITION, built_in_texts, pairs_of_twin_texts
 from encheck.operations.same.comparison import KINDS
 from encheck.operations.same.sides import read_side
 from encheck.options import Settings
@@ -74,11 +74,11 @@ def test_there_are_200_texts_and_the_recipe_writes_them():
     spec.loader.exec_module(module)
     written = json.loads(module.TARGET.read_text("utf-8"))
     assert (written["edition"], written["texts"]) == (EDITION, list(module.rows()))
-    assert len({one.text for one in fixed_texts()}) == 200
-    kinds = {one.kind for one in fixed_texts()}
+    assert len({one.text for one in built_in_texts()}) == 200
+    kinds = {one.kind for one in built_in_texts()}
     assert kinds <= {*KINDS}
     assert kinds >= {"long", "near the limit", "rare", "number", "language", "code", "empty"}
-    assert {one.shows for _, _, one in pairs_of_twin_texts(fixed_texts(), "prompt")} >= {"query: ", "passage: "}
+    assert {one.shows for _, _, one in pairs_of_twin_texts(built_in_texts(), "prompt")} >= {"query: ", "passage: "}
 
 
 def test_rounding_is_the_same_for_use(saved):

@@ -254,7 +254,7 @@ class SentenceTransformerEncoder(LocalEncoder):
                 record_loaded_models() as every,
                 limit_model_size(self.source, *self.bases.values()),
             ):
-                model = self.load_model(
+                model = self.load_folder(
                     device=device, trust_remote_code=self.config.trust_remote_code,
                     model_kwargs={"dtype": getattr(torch, self.dtype)}, truncate_dim=self.config.truncate_dim,
                 )  # fmt: skip
@@ -276,7 +276,7 @@ class SentenceTransformerEncoder(LocalEncoder):
             check_tokens_per_character(self.source, model.tokenizer)
         return model.eval()
 
-    def load_model(self, **named: Any) -> SentenceTransformer:
+    def load_folder(self, **named: Any) -> SentenceTransformer:
         """Return the folder's model, loaded with these arguments of SentenceTransformer."""
         if inferred_module_folders(self.source):
             return load_from_modules(self.source, **named)

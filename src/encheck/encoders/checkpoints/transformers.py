@@ -182,7 +182,7 @@ class TransformersEncoder(LocalEncoder):
         first, *others = self.devices
         try:
             with quiet_transformers(), limit_model_size(self.source, self.base):
-                model = self.load_model().to(first).eval()
+                model = self.load_onto_cpu().to(first).eval()
             _ = self.tokenizer
         except EncoderError:
             raise
@@ -193,7 +193,7 @@ class TransformersEncoder(LocalEncoder):
         check_embedding_rows(self._tokenizer_folder, self.tokenizer, model.get_input_embeddings().weight.shape[0])
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 
-    def load_model(self) -> Any:
+    def load_onto_cpu(self) -> Any:
         """Return the model on the CPU.
 
         Raise EncoderError if a weight is missing, because it would be initialised at random.
@@ -340,12 +340,12 @@ class PeftEncoder(TransformersEncoder):
         own = {f"adapter/{name}": path for name, path in checkpoint_files(self.source).items()}
         return own | {f"base/{name}": path for name, path in checkpoint_files(self.base).items()}
 
-    def load_model(self) -> Any:
+    def load_onto_cpu(self) -> Any:
         """Return the base model with the adapter on it. Raise EncoderError unless every weight of the adapter fits."""
         from peft import PeftModel, get_peft_model_state_dict, load_peft_weights
 
         base, source, misfit = (
-            super().load_model(),
+            super().load_onto_cpu(),
             str(self.source),
             f"{self.source} does not fit its base {self.base}",
         )

@@ -30,7 +30,7 @@ PARTNER_OFFSET = 7  # a reranker scores each text with the text this many rows l
 
 
 @dataclass(frozen=True, slots=True)
-class FixedText:
+class BuiltInText:
     """A text of the comparison. `twin` names a text that has the same vector if the encoder ignores their difference.
 
     `shows` names the difference: "case", "accents", "composed", "blanks", "120 words" (shared words at the start), or
@@ -45,32 +45,32 @@ class FixedText:
 
 
 @cache
-def fixed_texts() -> tuple[FixedText, ...]:
+def built_in_texts() -> tuple[BuiltInText, ...]:
     """Return the texts in their fixed order. `lab/recipes/build_identity_texts.py` wrote them."""
     written = (resources.files("encheck.operations.same") / "texts.json").read_text("utf-8")
-    return tuple(FixedText(**row) for row in json.loads(written)["texts"])
+    return tuple(BuiltInText(**row) for row in json.loads(written)["texts"])
 
 
 @cache
-def texts_hash() -> str:
+def built_in_texts_hash() -> str:
     """Return the hash of the texts. Vectors can be compared only if it is the same."""
-    return content_hash(*(one.text for one in fixed_texts()))
+    return content_hash(*(one.text for one in built_in_texts()))
 
 
 @cache
 def known_prompts() -> tuple[str, ...]:
     """Return the prompts that some of the texts begin with."""
-    return tuple(dict.fromkeys(one.shows for one in fixed_texts() if one.kind == "prompt"))
+    return tuple(dict.fromkeys(one.shows for one in built_in_texts() if one.kind == "prompt"))
 
 
 @cache
 def text_partners() -> Mapping[str, str]:
     """Return the partner of each text: a reranker scores the two as a pair."""
-    every = [one.text for one in fixed_texts()]
+    every = [one.text for one in built_in_texts()]
     return {text: every[(i + PARTNER_OFFSET) % len(every)] for i, text in enumerate(every)}
 
 
-def pairs_of_twin_texts(texts: Sequence[FixedText], kind: str) -> list[tuple[int, int, FixedText]]:
+def pairs_of_twin_texts(texts: Sequence[BuiltInText], kind: str) -> list[tuple[int, int, BuiltInText]]:
     """Return (row of the text, row of its twin, the text) for the twins of one kind among these texts."""
     rows = {one.id: row for row, one in enumerate(texts)}
     return [(row, rows[one.twin], one) for row, one in enumerate(texts) if one.kind == kind and one.twin in rows]

@@ -27,13 +27,13 @@ from encheck.operations.same.changes import (
     EMPTY,
     LONG,
     MOST_LAYERS,
+    BuiltInText,
     CauseName,
-    FixedText,
     ModelChange,
     TorchModel,
     Vectors,
+    built_in_texts,
     encode_changed,
-    fixed_texts,
     known_prompts,
     pairs_of_twin_texts,
     set_temporarily,
@@ -118,7 +118,7 @@ def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[
     return [], hint
 
 
-def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[FixedText], Vectors, Vectors]:
+def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[BuiltInText], Vectors, Vectors]:
     """Return the texts that both models encoded, and both models' vectors in a role: shape [n, d] each."""
     names = {one.text for one in b.texts}
     some = [one for one in a.texts if one.text in names]
@@ -137,7 +137,7 @@ class _ChangeSearch:
         x: ModelAnswers,
         y: ModelAnswers,
         role: TextRole,
-        texts: Sequence[FixedText],
+        texts: Sequence[BuiltInText],
         target: Vectors,
         names: tuple[str, str],
     ) -> None:
@@ -382,7 +382,7 @@ def _length_cause(made: Vectors, target: Vectors, left: Bools, names: tuple[str,
 
 
 def _causes_shown_by_twins(
-    texts: Sequence[FixedText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
+    texts: Sequence[BuiltInText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
 ) -> list[ChangeCause]:
     """Return the causes that twins among the texts show for vectors that still differ (`left`, shape [n])."""
     if x.shape[1] == 1:
@@ -409,7 +409,7 @@ def _causes_shown_by_twins(
 
 
 def _prompt_shown_by_twins(
-    texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]
+    texts: Sequence[BuiltInText], x: Vectors, y: Vectors, names: tuple[str, str]
 ) -> ChangeCause | None:
     """Return the cause "prompt" if one model's vector of a text is the other's vector of the text after a prompt."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
@@ -422,7 +422,7 @@ def _prompt_shown_by_twins(
     return None
 
 
-def _distinguished_twins(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
+def _distinguished_twins(texts: Sequence[BuiltInText], vectors: Vectors, kind: str) -> list[str]:
     """Return the twins of this kind whose two texts have different vectors.
 
     For the kind "long", return what they show, otherwise their ids.
@@ -481,19 +481,19 @@ class SameReport:
     texts: tuple[TextFigure, ...] = ()
 
 
-def choose_texts(subjects: Sequence[ModelUnderTest], *, role: str | None = None) -> list[FixedText]:
+def choose_texts(subjects: Sequence[ModelUnderTest], *, role: str | None = None) -> list[BuiltInText]:
     """Return the texts for the comparison: the 200 fixed texts.
 
     If a file of vectors lacks some of them, return the others or, if these are too few, up to 200 texts of that file.
     """
-    some: Sequence[FixedText] = fixed_texts()
+    some: Sequence[BuiltInText] = built_in_texts()
     for model in (subject.model for subject in subjects):
         if isinstance(model, PartialEncoder):
             lacks = {*model.texts_without_vector([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
             if len(there) < MIN_TEXTS:
-                own = sorted(getattr(model, "texts_with_vector", ()), key=content_hash)[: len(fixed_texts())]
-                there = [FixedText(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
+                own = sorted(getattr(model, "texts_with_vector", ()), key=content_hash)[: len(built_in_texts())]
+                there = [BuiltInText(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
             some = there
     return list(some)
 
@@ -589,7 +589,7 @@ def _text_figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
     if a.sample.dimension != b.sample.dimension:
         return ()
     by_cosine = a.sample.similarity == b.sample.similarity == "cosine"
-    some: Sequence[FixedText] = ()
+    some: Sequence[BuiltInText] = ()
     worst, moved = np.array([np.inf]), np.array([False])
     for role in a.sample.roles:
         if role in b.sample.roles:

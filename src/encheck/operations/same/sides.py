@@ -19,7 +19,14 @@ from encheck.encoders.protocol import Encoder, FittedModel, Model, PartialEncode
 from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import MIN_TEXTS, PackedSample, RoleVectors, VectorSample, are_same_for_use
-from encheck.operations.same.changes import EDITION, EMPTY, FixedText, encode_changed, fixed_texts, texts_hash
+from encheck.operations.same.changes import (
+    EDITION,
+    EMPTY,
+    BuiltInText,
+    built_in_texts,
+    built_in_texts_hash,
+    encode_changed,
+)
 from encheck.reporting.results import write_named
 from encheck.reporting.view import full_name
 from encheck.running.model_under_test import ModelUnderTest, Role
@@ -52,7 +59,7 @@ class ModelAnswers:
     role: Role | None
     dtype: str | None
     sample: VectorSample
-    texts: tuple[FixedText, ...]
+    texts: tuple[BuiltInText, ...]
     padded: bool = False
     unstable: bool = False
     model: Model | None = None
@@ -120,7 +127,7 @@ def model_kind(model: Model) -> Kind:
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
-def encode_side(subject: ModelUnderTest, texts: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
+def encode_side(subject: ModelUnderTest, texts: Sequence[BuiltInText], *, role: Role | None = None) -> ModelAnswers:
     """Call a model on the texts. The model may refuse empty texts. Raise EncoderError if it fails."""
     model = subject.model
     try:
@@ -213,11 +220,11 @@ def save_side(path: Path, side: ModelAnswers) -> None:
             f"{side.label} gives the same text a different vector each time: several models answer, or the output is "
             "random. Remedy: serve one model, in evaluation mode"
         )
-    if {one.text for one in side.texts} - {one.text for one in fixed_texts()}:
+    if {one.text for one in side.texts} - {one.text for one in built_in_texts()}:
         raise UsageError(f"{side.label} lacks encheck's built-in texts, so it cannot be saved")
     kept = SavedSide(
         made=SavedOn(datetime.now(UTC).date().isoformat(), version("encheck")),
-        texts=TextEdition(EDITION, texts_hash()),
+        texts=TextEdition(EDITION, built_in_texts_hash()),
         model=SavedModel(side.label, side.kind, side.role, side.dtype, side.padded),
         vectors=side.sample.pack(),
     )
@@ -242,10 +249,10 @@ def read_side(path: Path) -> ModelAnswers:
         )
     try:
         saved = read_typed(SavedSide, found)
-        if saved.texts.hash != texts_hash():
+        if saved.texts.hash != built_in_texts_hash():
             raise ValueError(f"its texts are other than those of edition {EDITION}")
         sample, model = VectorSample.unpack(saved.vectors), saved.model
-        by_key = {content_hash(one.text): one for one in fixed_texts()}
+        by_key = {content_hash(one.text): one for one in built_in_texts()}
         some = tuple(by_key[key] for key in sample.lengths)
         if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):
             raise ValueError("a role lacks vectors of some texts")
