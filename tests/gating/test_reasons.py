@@ -166,6 +166,22 @@ def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():
     assert "--twin" in seeds
 
 
+def test_of_several_open_rows_the_one_that_needs_most_is_named_and_the_data_are_those_of_open_families():
+    small, large = rate("number/probes/1", n=250, lost=16, gained=16), rate("role/other/1", n=500, lost=30, gained=25)
+    decision = decide_by_rows([small, replace(large, family="meaning kept")])
+    open_rows = {row.name: row for row in decision.rows if row.outcome == "inconclusive"}
+    assert open_rows.keys() == {small.name, large.name}
+    shares = {name: row.needed / row.n for name, row in open_rows.items()}
+    assert shares[small.name] > shares[large.name]
+    assert open_rows[small.name].needed < open_rows[large.name].needed
+    more, flips, _ = suggest_remedies(decision, sampled=["other"])
+    assert f"{max(one.more for one in decision.families):.1f} times the items" in more
+    assert "of the items of number/probes/1 flip" in flips
+    assert ("--sample all" in more, "probes:fresh" in more) == (True, True)
+    only = replace(decision, rows=(open_rows[small.name],), families=())
+    assert "--sample all" not in suggest_remedies(only, sampled=["other"])[0]
+
+
 def test_a_loss_close_to_what_matters_is_not_sent_for_more_data():
     (first, *_) = suggest_remedies(decide_by_rows([rate("number/d/1", n=400, lost=17, gained=10)]))
     assert first.startswith("more data alone will hardly decide number/d/1")
