@@ -9,7 +9,7 @@ from recorded import run_file
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
 from encheck.claims import claim_of
-from encheck.gating.advice import apply_partial, suggest_remedies
+from encheck.gating.advice import apply_partial, row_numbers_in_words, suggest_remedies
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
 from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.decision import decide_by_rows
@@ -178,8 +178,15 @@ def test_of_several_open_rows_the_one_that_needs_most_is_named_and_the_data_are_
     assert f"{max(one.more for one in decision.families):.1f} times the items" in more
     assert "of the items of number/probes/1 flip" in flips
     assert ("--sample all" in more, "probes:fresh" in more) == (True, True)
+    passed = decide_by_rows([rate("entity/d/1", n=9_000)])
+    settled = replace(decision, rows=(*decision.rows, *passed.rows))
+    assert suggest_remedies(settled, sampled=["other"]) == suggest_remedies(decision, sampled=["other"])
     only = replace(decision, rows=(open_rows[small.name],), families=())
     assert "--sample all" not in suggest_remedies(only, sampled=["other"])[0]
+
+
+def test_many_rows_are_named_by_their_first_spans():
+    assert row_numbers_in_words([*range(0, 12, 2), 20, 30]) == "0, 2, 4, 6, 8, 10 and 2 more"
 
 
 def test_a_loss_close_to_what_matters_is_not_sent_for_more_data():
