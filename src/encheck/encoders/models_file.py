@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -136,7 +136,11 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """Return the entries of one models.yaml. Raise a ConfigError with the line of an error."""
-    text = read_config_text(path, max_bytes=MAX_FILE_BYTES)
+    return dict(_parse_models(path, read_config_text(path, max_bytes=MAX_FILE_BYTES)))
+
+
+@lru_cache(maxsize=4)  # each run of a process reads the same file
+def _parse_models(path: Path, text: str) -> dict[str, ModelConfig]:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -276,17 +280,12 @@ def packaged_models_path() -> Path:
     return Path(str(resources.files("encheck") / "models.yaml"))
 
 
-@cache
-def _packaged_entries() -> dict[str, ModelConfig]:
-    return read_models(packaged_models_path())
-
-
 def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
     """Return the entries of encheck and the adapters of installed packages, overridden by those in the user's file.
 
     Raise UsageError if a package's adapter has the same name as a model or adapter of encheck.
     """
-    entries = dict(_packaged_entries())
+    entries = read_models(packaged_models_path())
     packaged = imports.entry_points_of(imports.ADAPTERS, ours={*entries, *ADAPTERS} - PAPER_ADAPTERS)
     entries |= {
         name: ModelConfig(name, adapter=name, description=f"from the package {imports.package_of(point)}")

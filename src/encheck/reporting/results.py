@@ -34,6 +34,7 @@ PACKAGES = (
     "encheck", "pytest", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers",
     "sentence-transformers", "spacy", "nltk", "babel", "bm25s", "rapidfuzz", "py3langid", "pyarrow",
 )  # fmt: skip
+_version = cache(metadata.version)
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
@@ -45,7 +46,7 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
     found = {}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            found[name] = _version(name)
         except metadata.PackageNotFoundError:
             continue
     data = [spec.partition(":")[0].partition("@")[0] for spec in settings.data]

@@ -70,14 +70,17 @@ def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPo
     """
     points: dict[str, EntryPoint] = {}
     for point in _installed(group):
-        declares = f"the package {package_of(point)} declares the name {point.name!r} in {group}"
-        remedy = "Remedy: uninstall it, or ask its author for another name"
-        if not NAME.fullmatch(point.name):
-            raise UsageError(f"{declares}, but a name has only letters, digits, '.', '_' and '-'. {remedy}")
-        if point.name in ours or point.name in points:
+        if NAME.fullmatch(point.name) and point.name not in ours and point.name not in points:
+            points[point.name] = point
+            continue
+        problem = "but a name has only letters, digits, '.', '_' and '-'"
+        if NAME.fullmatch(point.name):
             other = f"the package {package_of(points[point.name])}" if point.name in points else "encheck itself"
-            raise UsageError(f"{declares}, which {other} has. {remedy}")
-        points[point.name] = point
+            problem = f"which {other} has"
+        raise UsageError(
+            f"the package {package_of(point)} declares the name {point.name!r} in {group}, {problem}. "
+            "Remedy: uninstall it, or ask its author for another name"
+        )
     return points
 
 

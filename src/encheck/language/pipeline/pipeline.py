@@ -16,7 +16,7 @@ from configparser import ConfigParser
 from configparser import Error as ConfigError
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,19 +146,7 @@ class Pipeline:
 
     @cached_property
     def _nlp(self) -> Language:
-        import spacy
-        from thinc.api import NumpyOps, get_current_ops, use_ops
-
-        # numpy's matrix products are twice as fast as spaCy's default
-        on_cpu = type(get_current_ops()) is NumpyOps
-        try:
-            with use_ops("numpy", use_blis=False) if on_cpu else nullcontext():
-                nlp = spacy.load(self.folder)
-        except Exception as error:
-            raise LanguageError(f"the spaCy pipeline {self.folder} cannot be loaded: {error!r}") from error
-        if lacking := [name for name in NEEDED if name not in nlp.pipe_names]:
-            raise LanguageError(f"the spaCy pipeline {self.folder} has no {' and no '.join(lacking)}: {nlp.pipe_names}")
-        return nlp
+        return _load_once(self.folder) if self.folder == BUNDLED else _load_spacy_pipeline(self.folder)
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
         """Yield the parse of each text, in order. A text longer than MAX_CHARACTERS has no tokens."""
@@ -180,6 +168,25 @@ class Pipeline:
         # Replace characters without UTF-8 one for one; empty if the text is too long.
         given = [(SURROGATE.sub("\ufffd", text) if len(text) <= MAX_CHARACTERS else "", text) for text in texts]
         yield from self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256)
+
+
+def _load_spacy_pipeline(folder: Path) -> Language:
+    import spacy
+    from thinc.api import NumpyOps, get_current_ops, use_ops
+
+    # numpy's matrix products are twice as fast as spaCy's default
+    on_cpu = type(get_current_ops()) is NumpyOps
+    try:
+        with use_ops("numpy", use_blis=False) if on_cpu else nullcontext():
+            nlp = spacy.load(folder)
+    except Exception as error:
+        raise LanguageError(f"the spaCy pipeline {folder} cannot be loaded: {error!r}") from error
+    if lacking := [name for name in NEEDED if name not in nlp.pipe_names]:
+        raise LanguageError(f"the spaCy pipeline {folder} has no {' and no '.join(lacking)}: {nlp.pipe_names}")
+    return nlp
+
+
+_load_once = cache(_load_spacy_pipeline)
 
 
 def _find_spacy_pipeline_folder(name: str) -> Path:

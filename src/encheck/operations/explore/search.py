@@ -326,12 +326,9 @@ class ConstructionSearch:
         chosen: list[Construction] = []
         for cell in sorted(good, key=lambda one: (-known[one].low, len(one.values), one)):
             own = set(self._members[cell])
-            if all(_overlap(own, set(self._members[other])) <= OVERLAP for other in chosen):
+            others = [set(self._members[other]) for other in chosen]
+            if all(len(own & other) / min(len(own), len(other)) <= OVERLAP for other in others):
                 chosen.append(cell)
             if len(chosen) == MOST:
                 break
         return chosen
-
-
-def _overlap(one: set[int], other: set[int]) -> float:
-    return len(one & other) / min(len(one), len(other))
