@@ -113,7 +113,7 @@ def serving(encode, *, largest=8, longest=400, tls=None, handler=Handler):
     state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])
     state.delay, state.headers, state.sha, state.sent, state.before = 1.0, {}, "abc", 0, lambda body: ""
     server.state = state
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}", state
     finally:

@@ -73,7 +73,7 @@ def cache(tmp_path, monkeypatch):
 def hub(monkeypatch):
     """A hub on this machine; gives what it was asked for."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), FakeHub)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     place = f"http://127.0.0.1:{server.server_port}"
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", place)

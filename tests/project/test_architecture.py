@@ -87,8 +87,14 @@ def modules():
 
 
 @cache
+def nodes(tree):
+    """All nodes of a tree, walked once."""
+    return list(ast.walk(tree))
+
+
+@cache
 def import_nodes(tree):
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [node for node in nodes(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imported(tree, *, top_only=False):
@@ -200,10 +206,10 @@ def counts():
     """What may only fall; tests/project/most.json has the maxima."""
     sources = [tree for name, tree in modules() if name.split(".")[1:2] not in (["checks"], ["generators"])]
     tests = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")]
-    attributes = [node for tree in tests for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    attributes = [node for tree in tests for node in nodes(tree) if isinstance(node, ast.Attribute)]
     return {
         "files in src": len(sources),
-        "functions in src": sum(isinstance(n, ast.FunctionDef) for tree in sources for n in ast.walk(tree)),
+        "functions in src": sum(isinstance(n, ast.FunctionDef) for tree in sources for n in nodes(tree)),
         "modules of encheck that tests import": len(
             {name for tree in tests for name in modules_of(tree)} - {"encheck"}
         ),
@@ -225,7 +231,7 @@ def test_every_exception_derives_from_encheck_error():
     bases = {
         node.name: {ast.unparse(base).rpartition(".")[2] for base in node.bases}
         for _, tree in modules()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.ClassDef)
     }
 

@@ -1,4 +1,4 @@
-"""Shards on a Ray cluster: the same results as in one process, whatever dies; about 4 minutes for the long ones."""
+"""Shards on a Ray cluster: the same results as in one process, whatever dies; about 4 minutes."""
 
 import os
 import signal
@@ -47,6 +47,7 @@ def folder(tmp_path):
     return str(made)
 
 
+@pytest.mark.long
 def test_an_actor_does_each_shard_once_as_one_process_does(ray_here, in_files, folder, tmp_path):
     engine = RayEngine(folder, workers=1)
     assert counted(engine, Overlap(folder), in_files) == expected(tmp_path, in_files)

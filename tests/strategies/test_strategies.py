@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from encheck import relations
@@ -32,7 +32,8 @@ from encheck.strategies import (
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/tasks/own-tests.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
-FEW = settings(max_examples=6, database=None, deadline=None)
+SHRINK = set(Phase) - {Phase.explain}  # which draws again a hundred times, for a message that nobody reads here
+FEW = settings(max_examples=6, database=None, deadline=None, phases=SHRINK)
 
 
 def smallest(strategy, wrong=lambda drawn: True):

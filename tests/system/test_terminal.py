@@ -141,7 +141,7 @@ class Rude(BaseHTTPRequestHandler):
 
 def test_what_a_server_says_does_not_steer_the_terminal(said, capfd):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Rude)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     Path("models.yaml").write_text(
         f"rude: {{name: 'http://127.0.0.1:{server.server_port}', adapter: openai, options: {{model: m, retries: 0}}}}"
     )
