@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from published import published
 
 from encheck.datasets.load import known_data_sets, load
 from encheck.datasets.reader import is_missing
@@ -16,7 +17,7 @@ QUORA = ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")
 
 
 def test_mrpc_has_its_published_counts(shared_data):
-    data = load(f"mrpc:{shared_data / 'mrpc'}", sample=None)
+    data = published("mrpc", shared_data / "mrpc").data
     assert (data.rows, data.labels) == (5_801, {"0": 1_901, "1": 3_900})
     assert Counter(p.split for p in data.pairs) == {"train": 3_576, "validation": 500, "test": 1_725}
     assert len(data.groups) == 3_900
@@ -30,20 +31,20 @@ def test_the_validation_part_of_mrpc_is_the_end_of_its_training_file(shared_data
 
 
 def test_paws_wiki_has_its_published_counts(shared_data):
-    data = load(f"paws:{shared_data / 'paws_wiki' / 'final' / 'test.tsv'}", sample=None)
+    data = published("paws", shared_data / "paws_wiki" / "final" / "test.tsv").data
     assert (data.rows, data.labels) == (8_000, {"0": 4_464, "1": 3_536})
     assert len(data.universe) == 1_607
     assert {p.split for p in data.pairs} == {"test"}
 
 
 def test_the_split_of_qqp_by_wang_has_its_published_counts(shared_data):
-    data = load(f"qqp:{shared_data / 'qqp' / 'Quora_question_pair_partition'}", sample=None)
+    data = published("qqp", shared_data / "qqp" / "Quora_question_pair_partition").data
     counts = Counter((p.split, p.label) for p in data.pairs)
     assert counts == {(split, label): 5_000 for split in ("validation", "test") for label in (0, 1)}
 
 
 def test_a_csv_of_qqp_is_read_by_its_header(shared_data):
-    data = load(f"qqp:{shared_data / 'qqp' / 'train_sample.csv'}", sample=None)
+    data = published("qqp", shared_data / "qqp" / "train_sample.csv").data
     assert (data.rows, data.labels) == (1_000, {"0": 626, "1": 374})
 
 
@@ -152,9 +153,10 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("name", "folder"), PUBLISHED)
-def test_a_corpus_as_published_is_read_without_a_warning(shared_data, caplog, name, folder):
-    assert load(f"{name}:{shared_data / folder}", sample=None).rows > 0
-    assert caplog.records == []
+def test_a_corpus_as_published_is_read_without_a_warning(shared_data, name, folder):
+    found = published(name, shared_data / folder)
+    assert found.data.rows > 0
+    assert found.messages == []
 
 
 def test_a_copy_of_mrpc_with_rows_added_is_told_from_the_published_file(shared_data, tmp_path, caplog):

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from published import published
 
 from encheck.datasets.load import load
 from encheck.datasets.senteval import read_classification_folder
@@ -79,7 +80,7 @@ def test_the_url_of_a_twitter_row_of_five_fields_is_the_last(tmp_path):
 
 
 def test_the_parallel_files_of_twitter_url_have_their_published_counts(shared_data):
-    data = load(f"twitter-url:{shared_data / 'twitter_url'}", sample=None)
+    data = published("twitter-url", shared_data / "twitter_url").data
     assert (data.labels, splits(data)) == ({"0": 31_033, "1": 11_167}, {"train": 42_200})
 
 
@@ -109,14 +110,14 @@ def test_raw_files_of_twitter_url_come_before_parallel_ones(tmp_path):
 
 
 def test_pit_has_its_published_counts(shared_data):
-    data = load(f"pit2015:{shared_data / 'pit2015'}", sample=None)
+    data = published("pit2015", shared_data / "pit2015").data
     counts = Counter((p.split, p.label) for p in data.pairs)
     assert [counts["validation", label] for label in (1, 0, None)] == [1_470, 2_672, 585]
     assert [counts["test", label] for label in (1, 0, None)] == [175, 663, 134]
 
 
 def test_debatable_pairs_of_pit_keep_their_score(shared_data):
-    data = load(f"pit2015:{shared_data / 'pit2015'}", sample=None)
+    data = published("pit2015", shared_data / "pit2015").data
     assert {(p.split, p.score) for p in data.pairs if p.label is None} == {("validation", 2), ("test", 3)}
     assert len(data.groups) == 1_470 + 175
 
@@ -124,7 +125,7 @@ def test_debatable_pairs_of_pit_keep_their_score(shared_data):
 def test_labels_of_the_pit_test_agree_with_its_label_file(shared_data):
     lines = (shared_data / "pit2015" / "test.label").read_text("utf-8").split()
     expected = [{"true": 1, "false": 0, "----": None}[word] for word in lines[::2]]
-    data = load(f"pit2015:{shared_data / 'pit2015' / 'test.data'}", sample=None)
+    data = published("pit2015", shared_data / "pit2015" / "test.data").data
     assert [p.label for p in data.pairs] == expected
     assert [p.score for p in data.pairs] == pytest.approx([5 * float(score) for score in lines[1::2]])
 
@@ -140,7 +141,7 @@ def test_a_vote_that_is_none_is_a_bad_row(tmp_path, label):
 
 
 def test_the_sts_benchmark_has_its_published_counts(shared_data):
-    data = load(f"stsb:{shared_data / 'stsbenchmark'}", sample=None)
+    data = published("stsb", shared_data / "stsbenchmark").data
     assert splits(data) == {"train": 5_749, "validation": 1_500, "test": 1_379}
     assert data.labels == {"0": 2_719 + 3_900 + 1, "1": 8_628 - 2_719 - 3_900 - 1}
     assert all((p.label == 1) == (p.score >= 4) for p in data.pairs)
@@ -165,18 +166,16 @@ ROWS = {"sts12": 3_108, "sts13": 1_500, "sts14": 3_750, "sts15": 3_000, "sts16":
 @pytest.mark.parametrize("folder", ["sts12-16", "senteval/STS"])
 @pytest.mark.parametrize("year", ROWS)
 def test_a_year_of_sts_has_its_published_counts_in_both_layouts(shared_data, year, folder):
-    assert load(f"{year}:{shared_data / folder}", sample=None).rows == ROWS[year]
+    assert published(year, shared_data / folder).data.rows == ROWS[year]
 
 
 def test_both_layouts_of_sts_have_the_same_scores_in_the_same_order(shared_data):
-    raw, tokenised = (
-        load(f"sts16:{shared_data / folder}", sample=None).pairs for folder in ("sts12-16", "senteval/STS")
-    )
+    raw, tokenised = (published("sts16", shared_data / folder).data.pairs for folder in ("sts12-16", "senteval/STS"))
     assert [(p.split, p.score) for p in raw] == [(p.split, p.score) for p in tokenised]
 
 
 def test_a_split_of_sts_is_its_sub_set(shared_data):
-    data = load(f"sts13:{shared_data / 'sts12-16'}", sample=None)
+    data = published("sts13", shared_data / "sts12-16").data
     assert splits(data) == {"FNWN": 189, "OnWN": 561, "headlines": 750}
 
 
@@ -294,7 +293,7 @@ def test_the_test_pairs_of_a_subtask_are_those_of_its_gold_file_in_its_order(sha
 
 
 def test_a_folder_with_all_three_subtasks_gives_all_three(shared_data):
-    data = load(f"semeval-cqa:{shared_data / 'semeval2016_task3'}", sample=None)
+    data = published("semeval-cqa", shared_data / "semeval2016_task3").data
     test = {"A": 3_270, "B": 700, "C": 7_000}
     assert splits(data) == test | {"A-validation": 2_440, "B-validation": 500, "C-validation": 5_000}
 
@@ -314,7 +313,7 @@ def test_both_xml_files_give_the_same_comments_of_subtask_a(shared_data, tmp_pat
 
 
 def test_the_gold_of_2017_is_read_with_its_plain_text(shared_data):
-    data = load(f"semeval-cqa:{shared_data / 'semeval2017_task3'}", sample=None)
+    data = published("semeval-cqa", shared_data / "semeval2017_task3").data
     assert (data.labels, splits(data), len(data.universe)) == ({"0": 717, "1": 163}, {"B": 880}, 88)
 
 
@@ -490,7 +489,7 @@ def test_an_empty_line_of_a_classification_set_is_a_full_stop(tmp_path):
 
 
 def test_the_pairs_of_senteval_name_year_and_sub_set(shared_data):
-    data = load(f"senteval:{shared_data / 'senteval' / 'STS'}", sample=None)
+    data = published("senteval", shared_data / "senteval" / "STS").data
     assert data.rows == sum(ROWS.values())
     assert splits(data)["STS12/MSRpar"] == 750
 

@@ -91,6 +91,14 @@ def place(tmp_path_factory):
     return place
 
 
+@pytest.fixture(scope="module")
+def few_probes(place):
+    """What --data takes for every fiftieth of the embedded probes, which a gate would add to data of the user's."""
+    lines = resources.files("encheck.datasets").joinpath("probes.jsonl").read_text("utf-8").split("\n")[::50]
+    (place / "few.jsonl").write_text("\n".join(lines), "utf-8")
+    return f"probes:{place / 'few.jsonl'}"
+
+
 @pytest.fixture
 def gate(place):
     """Gate two folders of runs as one does at the terminal."""
@@ -259,12 +267,10 @@ def test_a_purpose_that_cannot_be_is_one_error(gate, how, said):
         ),
     ],
 )
-def test_what_cannot_decide_is_refused_before_anything_is_encoded(place, data, how, said):
+def test_what_cannot_decide_is_refused_before_anything_is_encoded(place, few_probes, data, how, said):
     kind, _, file = data.partition(":")
-    few = resources.files("encheck.datasets").joinpath("probes.jsonl").read_text("utf-8").split("\n")[::50]
-    (place / "few.jsonl").write_text("\n".join(few), "utf-8")
     with pytest.raises(UsageError, match=said):
-        encheck.gate(Unused("a"), Unused("b"), data=[f"{kind}:{place / file}", f"probes:{place / 'few.jsonl'}"], **how)
+        encheck.gate(Unused("a"), Unused("b"), data=[f"{kind}:{place / file}", few_probes], **how)
 
 
 def test_the_default_model_is_not_encoded_on_the_probes_unless_it_is_used_in_another_way(tmp_path, monkeypatch):
@@ -299,9 +305,10 @@ class Cascade:
         return scores
 
 
-def test_a_model_with_a_verifier_is_gated_as_it_runs(place, tmp_path):
+def test_a_model_with_a_verifier_is_gated_as_it_runs(place, few_probes):
     """A first threshold that no pair reaches accepts nothing; the same one again loses nothing."""
-    how = {"data": f"pairs:{place / 'pairs.csv'}", "purpose": "pairs", "checks": "paraphrase", "no_store": True}
+    data = [f"pairs:{place / 'pairs.csv'}", few_probes]
+    how = {"data": data, "purpose": "pairs", "checks": "paraphrase", "no_store": True}
     worse = encheck.gate(Cascade(1e9), Cascade(0.5), **how)
     (row,) = (one for one in worse.rows if one.budget == "primary")
     assert (worse.outcome, row.candidate) == ("block", 0)

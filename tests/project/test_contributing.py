@@ -1,11 +1,13 @@
 """The five examples of CONTRIBUTING.md work as they stand: each is one file."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,46 +56,55 @@ def site(tmp_path_factory):
     return site
 
 
-@pytest.fixture
-def encheck(site, tmp_path):
-    def encheck(*args):
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(site), str(tmp_path)])}
-        command = [sys.executable, "-m", "encheck", *args]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+COMMANDS = """
+import json, sys
+from typer.testing import CliRunner
+from encheck.cli import app
 
-    return encheck
+done = [CliRunner().invoke(app, command) for command in json.loads(sys.argv[1])]
+print(json.dumps([{"code": one.exit_code, "out": one.stdout, "err": one.stderr} for one in done]))
+"""
+
+
+def encheck(site, folder, *commands):
+    """How each command ended, in one process."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(site), str(folder)])}
+    python = [sys.executable, "-c", COMMANDS, json.dumps(commands)]
+    done = subprocess.run(python, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [SimpleNamespace(**one) for one in json.loads(done.stdout)]
 
 
 @pytest.mark.long
-def test_the_check_and_the_generator_have_teeth(encheck, some_probes):
-    strict = ("run", "-m", "shouting", "--model=random", "--strict", "-q", "--data", some_probes)
-    assert encheck(*strict).returncode == 1
-    passed = encheck("run", "-m", "shouting", "--model=bag-of-words", "-v", "--data", some_probes)
-    assert passed.returncode == 0, passed.stdout
-    assert "shouting is nearer than antonym" in passed.stdout
+def test_the_check_and_the_generator_have_teeth(site, tmp_path, some_probes):
+    asked = ("run", "-m", "shouting", "--data", some_probes)
+    failed, passed = encheck(
+        site, tmp_path, (*asked, "--model=random", "--strict", "-q"), (*asked, "--model=bag-of-words", "-v")
+    )
+    assert (failed.code, passed.code) == (1, 0), passed.out
+    assert "shouting is nearer than antonym" in passed.out
 
 
-def test_the_generator_and_the_phenomenon_are_listed_by_their_names(encheck, tmp_path):
+def test_generators_data_set_and_encoder_are_there_by_their_names(site, tmp_path, contrasts_alone):
     (tmp_path / "own.txt").write_text("The old shop is in the north of the town.\nThe shop is closed on Monday.\n")
-    done = encheck("data", "variants", "--data=texts:own.txt", "--generator=shouting", "--generator=direction")
-    assert "THE SHOP IS CLOSED ON MONDAY." in done.stdout
-    assert re.search(r"\+south(ern part)?\+", done.stdout), done.stdout + done.stderr
-    assert "no direction" in done.stdout
-
-
-def test_the_data_set_is_there_and_names_the_line_of_a_bad_row(encheck, tmp_path):
     (tmp_path / "headlines.tsv").write_text("1\tRain stops play\tPlay stopped by rain\n0\tRain stops play\tSun wins\n")
-    assert "0: 1, 1: 1" in encheck("data", "headlines:headlines.tsv").stdout
-    (tmp_path / "headlines.tsv").write_text("1\tRain stops play\n")
-    refused = encheck("data", "headlines:headlines.tsv")
-    assert refused.returncode == 4
-    assert "headlines.tsv:1: 2 tab-separated fields, but should be 3" in refused.stderr
-
-
-def test_the_encoder_runs_by_its_name(encheck, tmp_path, contrasts_alone):
+    (tmp_path / "bad_headlines.tsv").write_text("1\tRain stops play\n")
     (tmp_path / "my_package").mkdir()
     (tmp_path / "my_package/letters.py").write_text(example("An encoder"))
     (tmp_path / "models.yaml").write_text(example("An encoder", "yaml"))
-    done = encheck("run", "--model=letters", "-q", "--data", contrasts_alone)
-    assert "letters on " in done.stdout
-    assert done.returncode in (0, 1)
+    variants, data, refused, run = encheck(
+        site,
+        tmp_path,
+        ("data", "variants", "--data=texts:own.txt", "--generator=shouting", "--generator=direction"),
+        ("data", "headlines:headlines.tsv"),
+        ("data", "headlines:bad_headlines.tsv"),
+        ("run", "--model=letters", "-q", "--data", contrasts_alone),
+    )
+    assert "THE SHOP IS CLOSED ON MONDAY." in variants.out
+    assert re.search(r"\+south(ern part)?\+", variants.out), variants.out + variants.err
+    assert "no direction" in variants.out
+    assert "0: 1, 1: 1" in data.out
+    assert refused.code == 4
+    assert "headlines.tsv:1: 2 tab-separated fields, but should be 3" in refused.err
+    assert "letters on " in run.out
+    assert run.code in (0, 1)
