@@ -6,18 +6,21 @@ import json
 import os
 import pkgutil
 import shutil
+from functools import cache
 from importlib import resources
 from itertools import count
 from pathlib import Path
 
 import bytecode  # first: what follows is compiled once
 import pytest
+import typer.testing
 from hypothesis import settings
 
 import encheck
 
 assert bytecode
 gc.set_threshold(20_000, 20, 20)  # with Python's own, collections take 6% of the processor time
+typer.testing._get_command = cache(typer.testing._get_command)  # an invocation would build all commands in 30 ms
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("fixed")  # the same examples every time; new ones with --hypothesis-profile=explore
