@@ -30,7 +30,8 @@ def random_direction(name: str, dimension: int = DIMENSION) -> Vectors:
 
     Callers share the array, so do not write to it.
     """
-    vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
+    seed = np.frombuffer(name.encode("utf-8", "surrogatepass"), np.uint8).astype(np.uint32)  # faster than a list
+    vector = np.random.default_rng(seed).standard_normal(dimension)
     unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
     unit.flags.writeable = False
     return unit
