@@ -87,6 +87,15 @@ def some_probes(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def few_probes(tmp_path_factory):
+    """What --data takes for every fiftieth of the embedded probes: a gate adds all of them to data without any."""
+    lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
+    path = tmp_path_factory.mktemp("probes") / "few.jsonl"
+    path.write_text("\n".join(lines[::50]), "utf-8")
+    return f"probes:{path}"
+
+
+@pytest.fixture(scope="session")
 def quantifier_probes(some_probes, tmp_path_factory):
     """What --data takes for those of some probes that have a quantifier: the quickest run of a property."""
     lines = Path(some_probes.partition(":")[2]).read_text("utf-8").split("\n")

@@ -362,9 +362,8 @@ SERVERS = [(a, d) for a in ("openai", "tei") for d in ("missing", *FAULTS)]
 
 
 @pytest.mark.parametrize(("adapter", "defect"), SERVERS)
-def test_a_server_that_is_none_is_said_with_its_address_and_the_remedy(adapter, defect, tmp_path, monkeypatch):
-    monkeypatch.setattr("time.sleep", lambda _: None)
-    options = {"retries": 1} | ({"model": "tiny"} if adapter == "openai" else {})
+def test_a_server_that_is_none_is_said_with_its_address_and_the_remedy(adapter, defect, tmp_path):
+    options = {"retries": 0} | ({"model": "tiny"} if adapter == "openai" else {})
     with serving(lambda texts: fake.BagOfWords().encode(texts)[:, :32]) as (address, state):
         state.faults.extend([FAULTS[defect]] * 9 if defect in FAULTS else [])
         address = "http://127.0.0.1:9" if defect == "missing" else address

@@ -29,12 +29,14 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def gate(place, tmp_path_factory):
+def gate(place, few_probes, tmp_path_factory):
     """A gate of a new model on the labelled search, or on documents with a log."""
     store = tmp_path_factory.mktemp("store") / "store.sqlite"
 
     def gate(new, old="index_fakes:Words", *, labels="labels.jsonl", **how):
-        data = {"data": f"retrieval:{place / labels}"} if labels else on_log(place)
+        # without probes, a gate of two models adds all of the embedded ones
+        own = [f"retrieval:{place / labels}", *([few_probes] if "checks" in how else [])]
+        data = {"data": own} if labels else on_log(place)
         found = encheck.gate(f"index_fakes:{new}", old, **data, store=store, **how)
         jsonschema.validate(as_values(found.results.raw), schema(), cls=jsonschema.Draft202012Validator)
         return found

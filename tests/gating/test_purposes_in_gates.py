@@ -4,7 +4,6 @@ beforehand.
 
 import json
 import re
-from importlib import resources
 from xml.etree import ElementTree
 
 import jsonschema
@@ -89,14 +88,6 @@ def place(tmp_path_factory):
             kind, _, file = data.partition(":")
             encheck.run(model, data=f"{kind}:{place / file}", checks=checks, report_dir=place / name)
     return place
-
-
-@pytest.fixture(scope="module")
-def few_probes(place):
-    """What --data takes for every fiftieth of the embedded probes, which a gate would add to data of the user's."""
-    lines = resources.files("encheck.datasets").joinpath("probes.jsonl").read_text("utf-8").split("\n")[::50]
-    (place / "few.jsonl").write_text("\n".join(lines), "utf-8")
-    return f"probes:{place / 'few.jsonl'}"
 
 
 @pytest.fixture

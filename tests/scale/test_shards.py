@@ -9,6 +9,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from declared import claim_of
+from fixtures import keep_out_of_garbage
 
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords
@@ -57,6 +58,12 @@ def rows(count=300):
 
 
 ROWS = rows()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_of_before_is_collected():
+    """A run on shards collects garbage a few times, which walks all that other tests have imported."""
+    keep_out_of_garbage()
 
 
 def write(path, made, *, groups=70, clusters=None):
