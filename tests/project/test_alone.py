@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 ALONE = """
 import contextlib, io, json, sys
@@ -32,12 +31,10 @@ print(json.dumps(found))
 
 def test_a_run_and_a_gate_work_on_the_probes_and_models_of_papers_say_what_to_install(some_probes, tmp_path):
     (tmp_path / "model.doc2vec").touch()
-    lines = Path(some_probes.partition(":")[2]).read_text("utf-8").split("\n")
-    (tmp_path / "antonyms.jsonl").write_text("\n".join(line for line in lines if '"antonym"' in line), "utf-8")
     hidden = tmp_path / "encheck_papers-0.dist-info"  # stands before the papers that are installed, with no entry point
     hidden.mkdir()
     (hidden / "METADATA").write_text("Metadata-Version: 2.1\nName: encheck-papers\nVersion: 0\n")
-    command = [sys.executable, "-c", ALONE, "probes:antonyms.jsonl"]
+    command = [sys.executable, "-c", ALONE, some_probes]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     found = json.loads(done.stdout.splitlines()[-1])
     assert (found["run"], found["gate"], found["of"]) == (0, "block", ["encheck.operations"])
