@@ -37,6 +37,7 @@ CLOSE = 2.0**-11  # half precision rounds an ordinary number by at most this fra
 HALVED_AT_ONCE = 4_096
 Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
 Dtype = Literal["float32", "float16"]
+Statement = tuple[str, Iterable[Sequence[Any]]]  # SQL and the rows of values to execute it with
 HALF = "vector16"  # the kind of 16-bit vectors, whose keys differ from those of 32-bit vectors
 VERSION = 1
 APPLICATION_ID = 0x656E6368  # "ench", in the header of every store
@@ -248,14 +249,14 @@ class Store:
                 self._db.execute("ROLLBACK")
             raise
 
-    def _execute_all(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
-        """Execute all statements in one transaction. If the disk is full, warn once and continue without saving."""
+    def _execute_all(self, statements: Iterable[Statement]) -> None:
+        """Execute all statements, each with each of its rows of values, in one transaction. If the disk is full, warn once and continue without saving."""
         if self._full:
             return
         try:
             with self._transaction() as db:
-                for sql, values in statements:
-                    db.execute(sql, values)
+                for sql, rows in statements:
+                    db.executemany(sql, rows)
         except BROKEN as error:
             if self._is_damaged(error):
                 self._replace_damaged_file(error)
@@ -286,7 +287,7 @@ class Store:
             last = {key: i for i, key in enumerate(keys)}
             short = {key: rounded[i].tobytes() for key, i in last.items() if close[i]}
         long = {key: blob for key, blob in rows.items() if key not in short}
-        statements: list[tuple[str, Sequence[Any]]] = []
+        statements: list[Statement] = []
         if short:
             statements += _insert_statements(HALF, fingerprint, short, name=name, dim=arrays.shape[1])
         if long or not short:
@@ -374,7 +375,7 @@ class Store:
     def mark_as_used(self, kind: Kind, fingerprint: str) -> None:
         """Record that this model is used now, so that it is evicted last."""
         sql = "UPDATE model SET used = ? WHERE kind IN (?, ?) AND fingerprint = ?"
-        self._execute_all([(sql, (time.time(), kind, HALF if self._is_half_precision(kind) else kind, fingerprint))])
+        self._execute_all([(sql, [(time.time(), kind, HALF if self._is_half_precision(kind) else kind, fingerprint)])])
 
     def cached_file_hash(self, path: Path, of: Callable[[Path], str] | None = None) -> str:
         """Return the SHA-256 of a file. It is computed again only if the file's size, inode or modification time has
@@ -389,7 +390,7 @@ class Store:
         if known:
             return str(known[0][0])
         digest = of(path) if of else file_sha256(path)
-        self._execute_all([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (name, identity, digest))])
+        self._execute_all([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", [(name, identity, digest)])])
         return digest
 
     def list_models(self) -> list[StoredModel]:
@@ -407,15 +408,15 @@ class Store:
         """Delete the rows of one model."""
         models = self._select_rows(f"SELECT id FROM model WHERE {_PRINT} = ?", (fingerprint,))  # noqa: S608 - a constant
 
-        def removals() -> Iterator[tuple[str, Sequence[Any]]]:
+        def removals() -> Iterator[Statement]:
             for (model,) in models:
                 rows = self._db.execute("SELECT rowid FROM row WHERE model = ?", (model,))
                 # in file order: in any other order pages are read repeatedly
                 places = np.sort(np.fromiter((place for (place,) in rows), np.int64))
                 for start in range(0, len(places), self._most_values):
                     some = places[start : start + self._most_values].tolist()
-                    yield f"DELETE FROM row WHERE rowid IN ({','.join('?' * len(some))})", some  # noqa: S608 - marks only
-                yield "DELETE FROM model WHERE id = ?", (model,)
+                    yield f"DELETE FROM row WHERE rowid IN ({','.join('?' * len(some))})", [some]  # noqa: S608 - marks only
+                yield "DELETE FROM model WHERE id = ?", [(model,)]
 
         self._execute_all(removals())
 
@@ -447,14 +448,14 @@ class Store:
 
 def _insert_statements(
     kind: str, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int
-) -> Iterator[tuple[str, Sequence[Any]]]:
+) -> Iterator[Statement]:
     begin = """INSERT INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)
                ON CONFLICT (kind, fingerprint) DO UPDATE SET used = excluded.used"""
     insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, ? FROM model WHERE kind = ? AND fingerprint = ?"
     seal = _checksum_of_rows(kind, fingerprint)
-    yield begin, (kind, fingerprint, name, dim, time.time())
-    for key, blob in sorted(blobs.items()):  # in index order, so that each page changes once
-        yield insert, (key, blob, seal(key, blob), kind, fingerprint)
+    yield begin, [(kind, fingerprint, name, dim, time.time())]
+    in_index_order = sorted(blobs.items())  # so that each page changes once
+    yield insert, ((key, blob, seal(key, blob), kind, fingerprint) for key, blob in in_index_order)
 
 
 def _checksum_of_rows(kind: str, fingerprint: str) -> Callable[[bytes, bytes], int]:

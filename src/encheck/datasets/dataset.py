@@ -177,6 +177,8 @@ class Dataset:
         With `no_shared_word`, the sentences of a pair share no content word. The same seed and purpose always give the
         same pairs. From data with more than `MAX_SENTENCES` sentences, those with the smallest hashes are used.
         """
+        if (drawn := self._drawn.get((seed, purpose, count, no_shared_word))) is not None:
+            return drawn
         sentences = self._sentences
         rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
         pairs: dict[tuple[str, str], SentencePair] = {}
@@ -193,7 +195,12 @@ class Dataset:
                 pairs[first, second] = SentencePair(name, first, second, 0, cluster, second_cluster=other)
                 if len(pairs) == count:
                     break
-        return tuple(pairs.values())
+        return self._drawn.setdefault((seed, purpose, count, no_shared_word), tuple(pairs.values()))
+
+    @cached_property
+    def _drawn(self) -> dict[tuple[int, str, int, bool], tuple[SentencePair, ...]]:
+        """The random pairs that were drawn: several checks of a run need the same."""
+        return {}
 
     @cached_property
     def _sentences(self) -> list[tuple[str, str]]:

@@ -139,8 +139,8 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
     return dict(_parse_models(path, read_config_text(path, max_bytes=MAX_FILE_BYTES)))
 
 
-@lru_cache(maxsize=4)  # each run of a process reads the same file
-def _parse_models(path: Path, text: str) -> dict[str, ModelConfig]:
+@lru_cache(maxsize=8)  # a run reads the same file several times
+def _parse_models(path: Path, text: str) -> Mapping[str, ModelConfig]:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:

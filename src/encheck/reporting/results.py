@@ -34,7 +34,6 @@ PACKAGES = (
     "encheck", "pytest", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers",
     "sentence-transformers", "spacy", "nltk", "babel", "bm25s", "rapidfuzz", "py3langid", "pyarrow",
 )  # fmt: skip
-_version = cache(metadata.version)
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
@@ -43,12 +42,7 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
     Those packages provide the checks or the data of these settings, or one of these adapters.
     """
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = _version(name)
-        except metadata.PackageNotFoundError:
-            continue
+    found = dict(_versions_of_dependencies())
     data = [spec.partition(":")[0].partition("@")[0] for spec in settings.data]
     for group, names in (
         (imports.CHECKS, settings.check_packages),
@@ -56,6 +50,17 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
         (imports.ADAPTERS, adapters),
     ):
         found |= imports.versions_of(group, names)
+    return found
+
+
+@cache
+def _versions_of_dependencies() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
     return found
 
 

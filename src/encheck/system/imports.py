@@ -14,7 +14,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -95,7 +95,13 @@ def _installed(group: str) -> tuple[EntryPoint, ...]:
 def package_of(point: EntryPoint) -> str:
     """Return the name and the version of the package that declares an entry point."""
     assert point.dist
-    return f"{point.dist.name} {point.dist.version}"
+    return _name_and_version(point.dist)
+
+
+@cache
+def _name_and_version(package: Distribution) -> str:
+    """Parse the package's metadata only once a process."""
+    return f"{package.name} {package.version}"
 
 
 def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:

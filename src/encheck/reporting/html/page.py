@@ -45,6 +45,7 @@ Margins = Mapping[str, tuple[float, float]]
 MOST_OF_CASE = 200  # worst items of a case in a page
 MOST_BYTES = 400_000  # of base64, so that the page of one model stays under 1 MB
 NONE, EDITED = -1, -2  # in place of a text: missing; the source with its edits
+TEXT_COLUMNS = ("source", "near", "far", "near_why", "far_why", "slice", "domain")
 
 
 def pack_json(content: Mapping[str, object]) -> str:
@@ -60,12 +61,12 @@ def pack_items(frames: Frames, asked: Margins, domains: Mapping[str, str] | None
     its domain.
     """
     most = MOST_OF_CASE
+    worst = {
+        case: _case_columns(frame, most, domains or {}, *asked.get(case, (0.0, 1.0))) for case, frame in frames.items()
+    }
     while True:
         texts: dict[str, int] = {}
-        cases = {
-            case: _case_columns(frame, most, texts, domains or {}, *asked.get(case, (0.0, 1.0)))
-            for case, frame in frames.items()
-        }
+        cases = {case: _with_text_indices(columns, most, texts) for case, columns in worst.items()}
         text = pack_json({"cases": cases, "texts": [*texts]})
         if len(text) <= MOST_BYTES or most == 1:
             return text, most
@@ -88,20 +89,20 @@ def win_margins(results: RunFile) -> dict[str, tuple[float, float]]:
 
 
 def _case_columns(
-    frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
+    frame: ItemFrame, count: int, domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, object]:
-    """Return columns of the `count` worst items, worst first. Texts are given by their index in `texts`."""
+    """Return columns of the `count` worst items, worst first, and facts about the case."""
 
-    def place(text: str | None) -> int:
-        return NONE if text is None else texts.setdefault(make_visible(text), len(texts))
+    def visible(text: str | None) -> str | None:
+        return None if text is None else make_visible(text)
 
     order, lost = frame.worst_positions(count), frame.mark_lost(epsilon=epsilon, unit=unit)
     rows = [frame.row(i) for i in order]
-    found: dict[str, object] = {"source": [place(row.source) for row in rows]}
+    found: dict[str, object] = {"source": [visible(row.source) for row in rows]}
     for name, sides in (("near", [row.near for row in rows]), ("far", [row.far for row in rows])):
         found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in side.edits] for side in sides]
         found[name] = [
-            EDITED if side.edits and apply_edits(row.source, side.edits) == side.text else place(side.text)
+            EDITED if side.edits and apply_edits(row.source, side.edits) == side.text else visible(side.text)
             for row, side in zip(rows, sides, strict=True)
         ]
     found["near_score"] = [_rounded_score(row.near.score) for row in rows]
@@ -112,9 +113,9 @@ def _case_columns(
         ("near_why", frame.near.why), ("far_why", frame.far.why if frame.far else ()), ("slice", frame.slices)
     ):  # fmt: skip
         if texts_or_none:
-            found[name] = [place(texts_or_none[i]) for i in order]
+            found[name] = [visible(texts_or_none[i]) for i in order]
     if any(source in domains for source in frame.sources):
-        found["domain"] = [place(domains.get(row.source, "")) for row in rows]
+        found["domain"] = [visible(domains.get(row.source, "")) for row in rows]
     right = frame.sort_keys.tolist()
     found["question"], found["right"] = frame.kind.is_question, [_rounded_score(right[i]) for i in order]
     if frame.kind.note:
@@ -122,6 +123,16 @@ def _case_columns(
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
+
+
+def _with_text_indices(columns: Mapping[str, object], count: int, texts: dict[str, int]) -> dict[str, object]:
+    """Return the columns of the first `count` items, with each text replaced by its index in `texts`."""
+
+    def place(text: str | int | None) -> int:
+        return NONE if text is None else text if isinstance(text, int) else texts.setdefault(text, len(texts))
+
+    first = {name: values[:count] if isinstance(values, list) else values for name, values in columns.items()}
+    return first | {name: list(map(place, some)) for name in TEXT_COLUMNS if isinstance(some := first.get(name), list)}
 
 
 def _rounded_score(value: float) -> float | None:
