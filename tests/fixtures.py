@@ -27,6 +27,7 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile("fixed")  # the same examples every time; new ones with --hypothesis-profile=explore
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+REWRITTEN = "-W ignore::pytest.PytestAssertRewriteWarning"  # a plugin that was imported for the runs before
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -50,7 +51,7 @@ def store_folders(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def own_environment(store_folders, monkeypatch):
-    """No test touches the user's store.
+    """No test touches the user's store, and none waits for the disk.
 
     The runs in processes of their own import no Hypothesis and no asyncio, which takes half a second each.
     """
@@ -58,14 +59,9 @@ def own_environment(store_folders, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("ENCHECK_STORE", str(folder / "store.sqlite"))
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:anyio")
+    monkeypatch.setattr(os, "fsync", lambda number: None)
     yield
     shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture
-def unsynced(monkeypatch):
-    """Nobody waits for the disk: for tests of what is left on it at each of many steps."""
-    monkeypatch.setattr(os, "fsync", lambda number: None)
 
 
 @pytest.fixture
@@ -86,6 +82,20 @@ def some_probes(tmp_path_factory):
     return f"probes:{path}"
 
 
+def probes_with(some_probes, tmp_path_factory, *relations):
+    """What --data takes for those of some probes that have one of these relations."""
+    lines = Path(some_probes.partition(":")[2]).read_text("utf-8").split("\n")
+    path = tmp_path_factory.mktemp("probes") / "some.jsonl"
+    path.write_text("\n".join(line for line in lines if any(f'"{one}"' in line for one in relations)), "utf-8")
+    return f"probes:{path}"
+
+
+@pytest.fixture(scope="session")
+def plain_probes(some_probes, tmp_path_factory):
+    """Those without written contrasts, for runs of checks whose generators edit any sentence."""
+    return probes_with(some_probes, tmp_path_factory, "antonym")
+
+
 @pytest.fixture(scope="session")
 def few_probes(tmp_path_factory):
     """What --data takes for every fiftieth of the embedded probes: a gate adds all of them to data without any."""
@@ -97,11 +107,20 @@ def few_probes(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def quantifier_probes(some_probes, tmp_path_factory):
-    """What --data takes for those of some probes that have a quantifier: the quickest run of a property."""
-    lines = Path(some_probes.partition(":")[2]).read_text("utf-8").split("\n")
-    path = tmp_path_factory.mktemp("probes") / "quantifiers.jsonl"
-    path.write_text("\n".join(line for line in lines if '"quantifier"' in line), "utf-8")
-    return f"probes:{path}"
+    """The quickest run of a property."""
+    return probes_with(some_probes, tmp_path_factory, "quantifier")
+
+
+@pytest.fixture(scope="session")
+def number_probes(some_probes, tmp_path_factory):
+    """For runs with `-m number`, which read no other probes but for contracts."""
+    return probes_with(some_probes, tmp_path_factory, "number")
+
+
+@pytest.fixture(scope="session")
+def plain_and_number_probes(some_probes, tmp_path_factory):
+    """For runs of both."""
+    return probes_with(some_probes, tmp_path_factory, "antonym", "number")
 
 
 @pytest.fixture(scope="session")
@@ -125,7 +144,7 @@ def torch_once():
     import spacy  # imports torch too
 
     for module in pkgutil.walk_packages(encheck.__path__, "encheck."):  # and of compiling its pages each time
-        if not module.name.startswith(("encheck.checks", "encheck.__main__")):
+        if module.name != "encheck.__main__":
             importlib.import_module(module.name)
     assert nltk
     assert numpy.fft
@@ -136,12 +155,15 @@ def torch_once():
 
 
 @pytest.fixture
-def pytester(torch_once, pytester):
-    """pytest's own, for runs that parse."""
+def pytester(torch_once, pytester, monkeypatch):
+    """pytest's own, for runs that parse. They look through no installed packages for plugins of others."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "encheck.plugin,xdist.plugin")
+    monkeypatch.setenv("PYTEST_ADDOPTS", REWRITTEN)
     return pytester
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium():
     """A browser; CI installs one, so that these tests never skip there."""
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)

@@ -1,6 +1,9 @@
 """Rows and results of a run from what JSON would say of them, for tests that make them by hand."""
 
 from dataclasses import replace
+from functools import cache
+
+import jsonschema
 
 from encheck.ids import CaseId
 from encheck.run_file import Result, RunFile
@@ -59,3 +62,14 @@ def run_file(given):
 def schema():
     """The JSON schema of results.json."""
     return schema_of(RunFile)
+
+
+@cache
+def _validator():
+    jsonschema.Draft202012Validator.check_schema(schema())
+    return jsonschema.Draft202012Validator(schema())
+
+
+def refuse_other_results(values):
+    """Raise ValidationError unless these values hold to the schema of results.json, which is checked once."""
+    _validator().validate(values)

@@ -250,7 +250,10 @@ class Store:
             raise
 
     def _execute_all(self, statements: Iterable[Statement]) -> None:
-        """Execute all statements, each with each of its rows of values, in one transaction. If the disk is full, warn once and continue without saving."""
+        """Execute all statements, each with each of its rows of values, in one transaction.
+
+        If the disk is full, warn once and continue without saving.
+        """
         if self._full:
             return
         try:

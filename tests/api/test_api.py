@@ -25,9 +25,9 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def numbers(some_probes, store):
-    """The quickest run that there is: one property on 200 probes."""
-    return {"data": some_probes, "checks": "number", "store": store}
+def numbers(plain_and_number_probes, store):
+    """One property on 160 probes, beside probes of opposites."""
+    return {"data": plain_and_number_probes, "checks": "number", "store": store}
 
 
 def test_importing_encheck_imports_nothing_else():
@@ -184,8 +184,8 @@ def test_options_of_pytest_in_the_environment_do_not_reach_a_run(numbers, monkey
     assert {row.property for row in encheck.run("oracle", **numbers).rows} == {"number"}
 
 
-def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(runs, some_probes, store):
-    encheck.run("oracle", report_dir=runs / "other", data=some_probes, checks="entity", store=store)
+def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(numbers, runs):
+    encheck.run("oracle", report_dir=runs / "other", **numbers | {"checks": "antonym"})
     decision = encheck.gate(runs / "other", runs / "kept")
     assert (decision.outcome, len(decision.decision.missing)) == ("inconclusive", 3)
     assert "number" in decision.partial.left_out

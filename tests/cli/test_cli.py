@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,8 +30,8 @@ def encheck(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(encheck, some_probes):
-    return lambda *args: encheck("run", "-q", f"--data={some_probes}", *args)
+def run(encheck, plain_probes):
+    return lambda *args: encheck("run", "-q", f"--data={plain_probes}", *args)
 
 
 @pytest.mark.quick
@@ -293,7 +294,7 @@ def test_without_a_run_show_says_how_to_make_one(encheck):
 
 
 @pytest.mark.long
-def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
+def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, plain_probes):
     """Of a model whose label is not what --model takes, in a folder that is not the default."""
     Path("lengths.py").write_text("def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n")
     Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
@@ -307,7 +308,7 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
     assert encheck(*shlex.split(again)[4:]).exit_code == 0
     one = "-k antonym_is_farther_than_paraphrase"
     commands = re.sub("<[^>]+>", "", page)
-    assert f"encheck run -m antonym {one} {model} --data={some_probes} {chosen}" in commands
+    assert f"encheck run -m antonym {one} {model} --data={plain_probes} {chosen}" in commands
 
 
 @pytest.mark.parametrize(
@@ -464,8 +465,8 @@ def test_wrong_use_of_the_gate_ends_with_4(encheck, args, says):
     assert (done.exit_code, says in done.output) == (4, True), done.output
 
 
-def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_probes, tmp_path):
-    asked = ("-m", "number", f"--data={some_probes}")
+def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, number_probes, tmp_path):
+    asked = ("-m", "number", f"--data={number_probes}")
     found = encheck("gate", "random", "oracle", *asked, "--report-dir=r", "--model-arg=oracle:dtype=float32")
     assert found.exit_code == 4  # the oracle takes no dtype: its argument reached it
     found = encheck("gate", "random", "oracle", *asked, "--report-dir=r", "--save-baseline=kept")
@@ -495,12 +496,20 @@ def test_a_gate_of_all_checks_passes_and_keeps_the_candidate(encheck, contrasts_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "r"]
 
 
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory, contrasts_alone):
+    """A folder with the baseline of word counts, `kept`, and the report of the run that saved it, `b`."""
+    folder = tmp_path_factory.mktemp("counted")
+    places = (f"--save-baseline={folder / 'kept'}", f"--report-dir={folder / 'b'}")
+    CliRunner().invoke(app, ["run", "-q", "--model=bag-of-words", f"--data={contrasts_alone}", "--no-store", *places])
+    return folder
+
+
 @pytest.fixture
-def kept(encheck, contrasts_alone):
+def kept(encheck, counted, contrasts_alone, tmp_path):
     """The arguments of a gate of word counts against themselves."""
-    data = f"--data={contrasts_alone}"
-    encheck("run", "--model=bag-of-words", data, "--save-baseline=kept", "--report-dir=b")
-    return ("kept", data, "--report-dir=r")
+    shutil.copytree(counted, tmp_path, dirs_exist_ok=True)
+    return ("kept", f"--data={contrasts_alone}", "--report-dir=r")
 
 
 @pytest.mark.parametrize("options", ["--collect-only", "--help", "-m number", "-p no:encheck.plugin"])
@@ -521,9 +530,9 @@ def test_two_runs_are_gated_from_their_folders_and_nothing_is_measured(encheck, 
     assert (done.exit_code, "was cut short: it did not measure antonym_is_farther_than" in done.output) == (4, True)
 
 
-def test_vectors_of_no_text_of_the_data_are_refused_before_anything_is_encoded(encheck, some_probes):
+def test_vectors_of_no_text_of_the_data_are_refused_before_anything_is_encoded(encheck, number_probes):
     Path("old.jsonl").write_text(json.dumps({"text": "of no data", "vector": [1.0, 2.0]}))
-    done = encheck("gate", "random", "vectors:old.jsonl", f"--data={some_probes}", "-m", "number", "--report-dir=r")
+    done = encheck("gate", "random", "vectors:old.jsonl", f"--data={number_probes}", "-m", "number", "--report-dir=r")
     assert done.exit_code == 4
     assert "old has no vector of any of the " in done.output
     assert not Path("r").exists()

@@ -133,12 +133,12 @@ def labels(tmp_path):
     return path
 
 
-def test_the_command_measures_and_says_which(labels, some_probes, tmp_path, monkeypatch):
+def test_the_command_measures_and_says_which(labels, number_probes, tmp_path, monkeypatch):
     from encheck import api as costing
 
     monkeypatch.chdir(tmp_path)
     whole = costing.compare_costs
-    monkeypatch.setattr(costing, "compare_costs", lambda *a, **how: whole(*a, behaviour=some_probes, **how))
+    monkeypatch.setattr(costing, "compare_costs", lambda *a, **how: whole(*a, behaviour=number_probes, **how))
     Path("models.yaml").write_text("paid:\n  adapter: encheck.encoders.fake:Random\n  price: 0.02\n")
     asked = ["compare", "bag-of-words", "paid", "--cost", "--data", f"retrieval:{labels}", "-m", "number"]
     done = CliRunner().invoke(app, [*asked, "--json", "costs.json"])
@@ -156,7 +156,7 @@ def test_the_command_measures_and_says_which(labels, some_probes, tmp_path, monk
     assert "bag-of-words" in Path("compare.html").read_text("utf-8")
 
 
-def test_vectors_of_a_file_are_compared_by_what_they_can_be(labels, some_probes, tmp_path):
+def test_vectors_of_a_file_are_compared_by_what_they_can_be(labels, number_probes, tmp_path):
     rows = [json.loads(line) for line in labels.read_text().splitlines()]
     texts = sorted({text for one in rows for text in one.values()})
     vectors = encheck.load_model("bag-of-words").encode(texts)[:, :64]
@@ -164,7 +164,7 @@ def test_vectors_of_a_file_are_compared_by_what_they_can_be(labels, some_probes,
     tmp_path.joinpath("old.jsonl").write_text("\n".join(map(json.dumps, stored)))
     found = encheck.compare_costs(
         ["bag-of-words", "random", f"vectors:{tmp_path / 'old.jsonl'}"], data=f"retrieval:{labels}", checks="number",
-        behaviour=some_probes,
+        behaviour=number_probes,
     )  # fmt: skip
     old, *computed = sorted(found.report.models, key=lambda one: not one.stored)
     assert (old.texts_a_second, old.behaviour, old.dimension) == (None, None, 64)

@@ -151,10 +151,10 @@ def test_a_run_without_items_is_refused(folders):
 
 
 @pytest.mark.long
-def test_two_encoders_are_not_averaged(some_probes, tmp_path):
+def test_two_encoders_are_not_averaged(number_probes, tmp_path):
     """Through whole runs: what a run records of a model is enough."""
     for name in ("bag-of-words", "random"):
-        encheck.run(name, data=some_probes, checks="number", report_dir=tmp_path / name)
+        encheck.run(name, data=number_probes, checks="number", report_dir=tmp_path / name)
     status, said = across(tmp_path / "bag-of-words", tmp_path / "random")
     assert status == 4
     assert "they differ in adapter" in said

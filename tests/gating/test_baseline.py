@@ -35,9 +35,6 @@ from encheck.system import files
 NOISE = Noise(0.25, {"antonym/d/1": 0.5}, replicates=3)
 
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
-
 @pytest.fixture
 def folder(tmp_path):
     write(tmp_path / "base")

@@ -222,8 +222,13 @@ def encheck(tmp_path, monkeypatch):
     return lambda *args: CliRunner().invoke(app, list(args))
 
 
-def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(encheck, tmp_path):
-    outcome = encheck("run", "-m", "symmetry", "--model=lopsided", "--report-dir=reports/out", "-q", "--strict")
+@pytest.fixture
+def run(encheck, plain_probes):
+    return lambda *args: encheck("run", "-q", "-m", "symmetry", f"--data={plain_probes}", *args)
+
+
+def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(run, encheck, tmp_path):
+    outcome = run("--model=lopsided", "--report-dir=reports/out", "--strict")
     assert outcome.exit_code == 1
     assert "aim 0.97" in outcome.output
     found = json.loads((tmp_path / "reports/out/results.json").read_text("utf-8"))
@@ -237,9 +242,9 @@ def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(enche
     assert len(turned_lines) == rows["consistency"]["n"]
 
 
-def test_the_check_passes_every_encoder_and_has_no_verdict_for_a_constant_one(encheck):
-    assert encheck("run", "-m", "symmetry", "--model=random", "--model=overlap", "-q").exit_code == 0
-    assert "could not be measured" in encheck("run", "-m", "symmetry", "--model=constant", "-q").output
+def test_the_check_passes_every_encoder_and_has_no_verdict_for_a_constant_one(run):
+    assert run("--model=random", "--model=overlap").exit_code == 0
+    assert "could not be measured" in run("--model=constant").output
 
 
 def test_each_fold_is_cut_where_the_others_are_cut_best():

@@ -4,10 +4,9 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 
-import jsonschema
 import numpy as np
 import pytest
-from recorded import run_file, schema
+from recorded import refuse_other_results, run_file
 
 from encheck.claims import claim_of
 from encheck.datasets.dataset import Dataset
@@ -296,7 +295,7 @@ SOME = ("-m", "antonym or number", "--encheck-model=bag-of-words")
 
 
 @pytest.fixture
-def run(pytester, some_probes, tmp_path, monkeypatch):
+def run(pytester, plain_and_number_probes, tmp_path, monkeypatch):
     """Run some checks in this process: exit code, results, items, and what was shown."""
     monkeypatch.setattr("encheck.engine.first_look.MAX_TEXTS", 300)
 
@@ -305,8 +304,8 @@ def run(pytester, some_probes, tmp_path, monkeypatch):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("encheck.system.terminal.write_to_stderr", told.append)
             found = pytester.runpytest(
-                "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
-                f"--encheck-report-dir={tmp_path / name}", *args,
+                "--pyargs", "encheck.checks", "-p", "no:cacheprovider", *SOME,
+                f"--encheck-data={plain_and_number_probes}", f"--encheck-report-dir={tmp_path / name}", *args,
             )  # fmt: skip
         place = tmp_path / name
         return SimpleNamespace(
@@ -333,7 +332,7 @@ def test_a_run_that_stops_measures_the_look_and_the_contracts_and_says_so_everyw
     monkeypatch.setattr("sys.argv", ["/bin/encheck", "run", "--model=x", "--quick"])
     quick = run("--encheck-quick", "-m", "antonym or number or contract or health")
     results = quick.results
-    jsonschema.validate(as_values(results), schema())
+    refuse_other_results(as_values(results))
     look, rows = results.first_look, results.checks
     assert 200 < look.texts <= 300 < look.of_texts
     assert results.run.encoded["bag-of-words"] <= look.texts + 2  # the pair that models are tried out on

@@ -85,15 +85,15 @@ NAMES["shifted-2"] = NAMES["shifted"]
 
 
 @pytest.fixture
-def run(pytester, some_probes):
-    """Run checks in this process, on every fourth probe unless the arguments name data."""
+def run(pytester, number_probes):
+    """Run checks in this process, on probes of numbers unless the arguments name data."""
     pytester.makepyfile(broken_models=MODELS)
     pytester.syspathinsert()
     pytester.makefile(".yaml", models="".join(f"{k}: {{adapter: 'broken_models:{v}'}}\n" for k, v in NAMES.items()))
 
     def run(model, *args, markers="number"):
         base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-model={model}"]
-        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={some_probes}"]
+        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={number_probes}"]
         asked = ["--encheck-report-dir=out", *(["-m", markers] if markers else []), *data, *args]
         return or_gate(lambda: pytester.runpytest(*base, *asked), model, asked, forgets=["broken_models"])
 
@@ -278,8 +278,10 @@ def test_a_candidate_that_breaks_midway_or_a_contract_is_blocked(run, saved, mod
     outcome.stdout.fnmatch_lines(["gate against base (partial*), for a changed model *: BLOCKED", says])
 
 
-def test_one_vector_for_all_texts_never_passes(run, saved):
-    outcome = run("constant", against(saved(markers="number or health")), markers="number or health")
+def test_one_vector_for_all_texts_never_passes(run, saved, plain_and_number_probes):
+    data = f"--encheck-data={plain_and_number_probes}"
+    folder = saved(args=[data], markers="number or health")
+    outcome = run("constant", against(folder), data, markers="number or health")
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["*re-index: yes (vectors of 256 dimensions before, of 8 now)*"])  # room cannot block
     assert outcome.outlines[-1].startswith(
@@ -315,15 +317,16 @@ def test_too_few_items_without_a_flip_are_no_pass_by_default(run, saved, pyteste
     assert outcome.ret == 10
 
 
-def test_a_row_that_the_baseline_lacks_is_named(run, saved):
-    outcome = run("bag-of-words", against(saved(markers="number")), markers="number or entity")
+def test_a_row_that_the_baseline_lacks_is_named(run, saved, plain_and_number_probes):
+    data = f"--encheck-data={plain_and_number_probes}"
+    outcome = run("bag-of-words", against(saved(args=[data])), data, markers="number or antonym")
     assert outcome.ret == 10
-    outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the candidate)*"])
+    outcome.stdout.fnmatch_lines(["*only one side has antonym_is_farther_than_*/probes/1 (the candidate)*"])
 
 
-def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved, pytester, some_probes):
+def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved, pytester, plain_probes):
     data = pairs(pytester.path / "own.csv", 0, 40)
-    folder = saved(args=[f"--encheck-data={some_probes}", data], markers="paraphrase or retrieval")
+    folder = saved(args=[f"--encheck-data={plain_probes}", data], markers="paraphrase or retrieval")
     outcome = run("bag-of-words", against(folder), markers="paraphrase")
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["*only one side has paraphrase_is_nearer_than_*/pairs/1 (the baseline)*"])

@@ -5,12 +5,11 @@ import json
 from importlib import resources
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 from gate_fakes import gate_against
 from gated import or_gate
-from recorded import run_file, schema
+from recorded import refuse_other_results, run_file
 
 from encheck.engine.checks import packaged_checks
 from encheck.engine.gate import select_gate_checks
@@ -49,8 +48,8 @@ TWINS = [f"--encheck-twin=lucky-{unknown}" for unknown in LOUD]
 
 
 @pytest.fixture
-def run(pytester, some_probes):
-    """Run checks in this process, on every fourth probe unless the arguments name data."""
+def run(pytester, number_probes):
+    """Run checks in this process, on probes of numbers unless the arguments name data."""
     pytester.makepyfile(lucky_models=LUCKY)
     pytester.syspathinsert()
     lucky = {f"lucky-{u}": {"adapter": "lucky_models:Lucky", "options": {"unknown": u}} for u in LOUD}
@@ -58,7 +57,7 @@ def run(pytester, some_probes):
 
     def run(model, *args, markers="number"):
         base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-model={model}"]
-        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={some_probes}"]
+        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={number_probes}"]
         asked = [*(["-m", markers] if markers else []), *data, *args]
         return or_gate(lambda: pytester.runpytest(*base, *asked), model, asked, forgets=["lucky_models"])
 
@@ -117,7 +116,7 @@ def test_a_part_of_the_checks_never_passes_though_its_baseline_is_of_the_same_pa
     args = [f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", f"--junitxml={junit}"]
     outcome = run("oracle", *args, f"--encheck-save-baseline={tmp_path / 'new'}", *chosen, markers="")
     found = json.loads((folder / "results.json").read_text("utf-8"))
-    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    refuse_other_results(found)
     gate = found["gate"]
     assert (outcome.ret, gate["outcome"], gate["exit_code"], gate["partial"]["weighed"]) == (
         10,
@@ -163,7 +162,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     how = (f"--encheck-report-dir={folder}", f"--junitxml={junit}", "--encheck-threshold=0.9")
     outcome = run("random", f"--encheck-baseline={baseline}", *how)
     found = json.loads((folder / "results.json").read_text("utf-8"))
-    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    refuse_other_results(found)
     assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
     row = next(r for r in found["checks"] if r["aim"] is not None and r["property"] == "number")
     assert row["verdict"] is None
@@ -222,7 +221,7 @@ def test_seed_replicates_say_how_far_luck_goes(run, baseline, tmp_path):
     folder = tmp_path / "r"
     outcome = run("oracle", f"--encheck-baseline={baseline}", *TWINS, f"--encheck-report-dir={folder}")
     found = json.loads((folder / "results.json").read_text("utf-8"))
-    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    refuse_other_results(found)
     assert [(m["label"], m["dimension"]) for m in found["models"]] == [
         ("lucky-10", 256), ("lucky-25", 256), ("lucky-40", 256), ("oracle", 256),
     ]  # fmt: skip
@@ -406,11 +405,11 @@ def test_late(request):
 """
 
 
-def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch, some_probes):
+def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch, number_probes):
     monkeypatch.setenv("PLACE", str(tmp_path / "base"))
     pytester.makepyfile(test_fills=FILLS_THE_PLACE)
     args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
-    args += [f"--encheck-data={some_probes}", f"--encheck-save-baseline={tmp_path / 'base/x'}"]
+    args += [f"--encheck-data={number_probes}", f"--encheck-save-baseline={tmp_path / 'base/x'}"]
     outcome = pytester.runpytest(*args)
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(["no baseline can be saved in *base/x: Not a directory*"])
@@ -428,10 +427,10 @@ def test_late():
 
 
 @pytest.mark.long
-def test_an_interrupted_run_says_that_it_saved_no_baseline(pytester, tmp_path, some_probes):
+def test_an_interrupted_run_says_that_it_saved_no_baseline(pytester, tmp_path, number_probes):
     pytester.makepyfile(test_interrupts=INTERRUPTS)
     args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
-    args += [f"--encheck-save-baseline={tmp_path / 'new'}", f"--encheck-data={some_probes}"]
+    args += [f"--encheck-save-baseline={tmp_path / 'new'}", f"--encheck-data={number_probes}"]
     assert pytester.runpytest_subprocess(*args).ret == 2
     said = "the run was interrupted: no baseline was saved"
     assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["run"]["notes"] == [said]
@@ -460,17 +459,12 @@ def test_baseline_and_anchor_of_one_name_are_told_apart(run, baseline, tmp_path)
     assert sum(name.startswith("gate.base.") for name in names) == sum("(anchor)" in name for name in names)
 
 
-def test_what_the_gate_only_reports_is_measured_where_it_is_selected_alone(run, tmp_path):
-    base, folder = tmp_path / "base", tmp_path / "r"
-    run("bag-of-words", f"--encheck-save-baseline={base}", f"--encheck-report-dir={tmp_path / 'b'}", markers="synonym")
-    run(
-        "bag-of-words",
-        f"--encheck-baseline={base}",
-        f"--encheck-report-dir={folder}",
-        "-k",
-        "nearer",
-        markers="synonym",
-    )
+def test_what_the_gate_only_reports_is_measured_where_it_is_selected_alone(run, plain_probes, tmp_path):
+    base, folder, data = tmp_path / "base", tmp_path / "r", f"--encheck-data={plain_probes}"
+    places = [f"--encheck-save-baseline={base}", f"--encheck-report-dir={tmp_path / 'b'}"]
+    run("bag-of-words", data, *places, markers="synonym")
+    asked = [f"--encheck-baseline={base}", f"--encheck-report-dir={folder}", "-k", "nearer"]
+    run("bag-of-words", data, *asked, markers="synonym")
     found = json.loads((folder / "results.json").read_text("utf-8"))
     (against,) = found["gate"]["against"]
     assert "synonym_keeps_the_similarity" in (base / "baseline.json").read_text("utf-8")

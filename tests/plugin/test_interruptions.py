@@ -12,7 +12,9 @@ from threading import Timer
 
 import pytest
 from filelock import FileLock
+from typer.testing import CliRunner
 
+from encheck.cli import app
 from encheck.store import Store
 
 ADAPTER = """
@@ -50,6 +52,18 @@ def start(tmp_path, contrasts_alone):
         return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True, **more)
 
     return start
+
+
+@pytest.fixture
+def run_here(tmp_path, contrasts_alone, monkeypatch):
+    """The same run in this process, for what no signal and no limit of a process is needed."""
+    (tmp_path / "slow.py").write_text(ADAPTER)
+    (tmp_path / "models.yaml").write_text("slow: {adapter: 'slow:Slow'}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # workers get it too
+    monkeypatch.delitem(sys.modules, "slow", raising=False)
+    asked = ["run", "--model=slow", "--report-dir=out", "-q", f"--data={contrasts_alone}"]
+    return lambda *args: CliRunner().invoke(app, [*asked, *args])
 
 
 def kept():
@@ -110,20 +124,19 @@ def test_a_run_that_is_killed_leaves_nothing_of_the_run_before_it_in_its_folder(
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
-def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measured(start, tmp_path):
+def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measured(run_here, tmp_path, capfd):
     (tmp_path / "out" / "summary.md").mkdir(parents=True)
     (tmp_path / "out" / "results.json").write_text('{"schema_version": 2}')
-    process = start()
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, kept()) == (4, 0)
-    assert "cannot remove out/summary.md, which an earlier run wrote" in out + err
+    done = run_here()
+    said = capfd.readouterr()
+    assert (done.exit_code, kept()) == (4, 0)
+    assert "cannot remove out/summary.md, which an earlier run wrote" in done.output + said.out + said.err
 
 
 @pytest.mark.parametrize("workers", ["2", pytest.param("4", marks=pytest.mark.long)])
-def test_of_many_workers_one_encodes(start, tmp_path, workers):
-    process = start("-n", workers, slowness="0.02")
-    process.communicate(timeout=120)
-    assert process.returncode in (0, 1)
+def test_of_many_workers_one_encodes(run_here, tmp_path, monkeypatch, workers):
+    monkeypatch.setenv("SLOWNESS", "0.02")
+    assert run_here("-n", workers).exit_code in (0, 1)
     log = (tmp_path / "encoders.log").read_text().split()
     assert len(set(log)) == 1
     assert len(log) > 10

@@ -9,10 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-import jsonschema
 import pyarrow.parquet
 import pytest
-from recorded import schema
+from recorded import refuse_other_results
 
 import encheck
 from encheck.system.typed_files import as_json
@@ -67,11 +66,11 @@ OWN_CHECK = """
 
 
 @pytest.fixture
-def run(pytester, some_probes):
-    """Run the suite in this process, on every fourth probe unless the arguments name data."""
+def run(pytester, plain_probes):
+    """Run the suite in this process, on probes without contrasts unless the arguments name data."""
 
     def run(*args):
-        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={some_probes}"]
+        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={plain_probes}"]
         return pytester.runpytest("--pyargs", "encheck.checks", "-p", "no:cacheprovider", *data, *args)
 
     return run
@@ -95,7 +94,7 @@ def kept():
 
 @pytest.fixture
 def whole(kept, results, tmp_path):
-    """Run every check once a module for each set of arguments: results, items, exit code and what was printed."""
+    """Run checks once a module for each set of arguments: results, items, exit code and what was printed."""
 
     def whole(*args):
         if args not in kept:
@@ -111,17 +110,17 @@ def whole(kept, results, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def poor(some_probes, tmp_path_factory):
-    """What one run of the models that lack something finds of each; they share its items and parses."""
-    store = tmp_path_factory.mktemp("poor") / "store.sqlite"
-    run = encheck.run(["constant", "random", "contrary", "bag-of-words"], data=some_probes, store=store)
+def of_all(some_probes, tmp_path_factory):
+    """What one run of all checks finds of each of these models; they share its items and parses."""
+    models = ["oracle", "constant", "random", "contrary", "bag-of-words"]
+    run = encheck.run(models, data=some_probes, store=tmp_path_factory.mktemp("all") / "store.sqlite")
     found = json.loads(as_json(run.raw))
 
-    def poor(model):
+    def of_all(model):
         rows = [row for row in found["checks"] if row["model"] == model]
         return SimpleNamespace(found={**found, "checks": rows}, ret=run.exit_code)
 
-    return poor
+    return of_all
 
 
 def verdicts(found):
@@ -130,24 +129,34 @@ def verdicts(found):
     return {(row["check"], row["level"]): row["verdict"] for row in rows if not row["reason"].startswith(CONFOUNDED)}
 
 
-@pytest.mark.parametrize("data", [(), pytest.param(("--encheck-data=probes",), marks=pytest.mark.long)])
-def test_the_oracle_passes_everything(whole, data):
-    run = whole("--encheck-model=oracle", *data)
-    found = verdicts(run.found)
-    passed = [claim for (claim, _), verdict in found.items() if verdict == "pass"]
-    assert {name for (name, _), verdict in found.items() if verdict == "skipped"} == {
+def passes_everything(found):
+    said = verdicts(found)
+    assert {name for (name, _), verdict in said.items() if verdict == "skipped"} == {
         NO_GRADES, *NOT_WRITTEN, *NO_QUERIES,
     }  # fmt: skip
-    others = [row for row in run.found["checks"] if row["verdict"] == "inconclusive" and FEW not in row["reason"]]
+    others = [row for row in found["checks"] if row["verdict"] == "inconclusive" and FEW not in row["reason"]]
     assert {row["reason"] for row in others if not row["reason"].startswith(CONFOUNDED)} <= {NEAR}
     assert {row["value"] for row in others if row["reason"] == NEAR} <= {1.0}
-    assert len(passed) >= 18
+    assert len([claim for (claim, _), verdict in said.items() if verdict == "pass"]) >= 18
+    return not {row["verdict"] for row in found["checks"]} & {"fail", "error"}
+
+
+def test_the_oracle_passes_everything(of_all):
+    assert passes_everything(of_all("oracle").found)
+
+
+@pytest.mark.long
+def test_the_oracle_passes_everything_as_pytest_runs_it(whole):
+    run = whole("--encheck-model=oracle", "--encheck-data=probes")
+    assert passes_everything(run.found)
     assert run.ret == 0
 
 
 def test_the_summary_shows_verdicts_matrix_and_where_the_report_is(whole):
-    said = whole("--encheck-model=oracle").said
-    assert re.search(r"^oracle on built-in English sentences \(probes\), weakest first$", said, re.MULTILINE)
+    run = whole("--encheck-model=oracle", "-m", "antonym or synonym or contract")
+    assert run.ret == 0
+    said = run.said
+    assert re.search(r"^oracle on your file \(probes\), weakest first$", said, re.MULTILINE)
     passed, counted = re.search(r"^oracle passes (\d+) of (\d+) checks", said, re.MULTILINE).groups()
     assert f"{int(counted) - int(passed)} inconclusive" in said
     assert re.search(r"^report: .*report\.html$", said, re.MULTILINE)
@@ -160,8 +169,8 @@ def judged(found):
 
 
 @pytest.mark.parametrize("model", ["constant", "random"])
-def test_every_check_has_teeth(poor, model):
-    run = poor(model)
+def test_every_check_has_teeth(of_all, model):
+    run = of_all(model)
     harmless = {NO_GRADES, *NOT_WRITTEN, *NO_QUERIES, SYMMETRIC, *SOUND[model]}
     found = {v for (claim, _), v in verdicts(run.found).items() if claim not in harmless}
     assert found <= {"fail", "below_aim", "error"}
@@ -171,17 +180,17 @@ def test_every_check_has_teeth(poor, model):
 
 
 @pytest.mark.parametrize("model", ["constant", "random"])
-def test_a_model_without_meaning_is_certainly_above_chance_nowhere(poor, model):
+def test_a_model_without_meaning_is_certainly_above_chance_nowhere(of_all, model):
     """Five in a hundred intervals lie off chance by luck, half of them above it: of some forty of `random`, two may."""
-    rows = judged(poor(model).found)
+    rows = judged(of_all(model).found)
     known = [(row, said["chance"]) for row, said in rows if said["chance"] is not None and row["check"] != SHORTENED]
     above = [row["check"] for row, chance in known if row["low"] > chance]
     assert len(known) >= 25
     assert len(above) <= (2 if model == "random" else 0)
 
 
-def test_a_model_that_prefers_what_changes_the_meaning_is_red_at_every_floor(poor):
-    run = poor("contrary")
+def test_a_model_that_prefers_what_changes_the_meaning_is_red_at_every_floor(of_all):
+    run = of_all("contrary")
     held = [row for row, said in judged(run.found) if row["floor"] and said["family"] not in ("health", "contract")]
     assert len(held) >= 15
     assert {row["verdict"] for row in held if FEW not in row["reason"]} == {"fail"}
@@ -205,8 +214,8 @@ def test_strict_makes_what_is_below_its_aim_red(run, tmp_path):
     assert ElementTree.parse(tmp_path / "junit.xml").find(".//failure") is not None
 
 
-def test_a_bag_of_words_passes_nothing_that_needs_more_than_words(poor):
-    run = poor("bag-of-words")
+def test_a_bag_of_words_passes_nothing_that_needs_more_than_words(of_all):
+    run = of_all("bag-of-words")
     missed = {claim for (claim, _), verdict in verdicts(run.found).items() if verdict in ("fail", "below_aim")}
     assert {"synonym_is_nearer_than_control", "antonym_is_farther_than_synonym_of_the_same_word"} <= missed
     assert not {claim for (claim, _), verdict in verdicts(run.found).items() if verdict == "pass"} & {
@@ -227,11 +236,11 @@ def test_two_workers_find_the_same_as_one(whole, results, contrasts_alone, tmp_p
     assert pyarrow.parquet.read_table(tmp_path / "two" / "items.parquet").equals(one.items)
 
 
-def test_results_hold_to_their_schema(whole, poor):
-    passed, failed = whole("--encheck-model=oracle"), poor("constant")
-    broken = whole("--encheck-model=overlap", "--encheck-model=nan", "-m", "number or retrieval or contract")
+def test_results_hold_to_their_schema(whole, of_all):
+    passed, failed = of_all("oracle"), of_all("constant")
+    broken = whole("--encheck-model=overlap", "--encheck-model=nan", "-m", "antonym or retrieval or contract")
     for run in (passed, failed, broken):
-        jsonschema.validate(run.found, schema(), cls=jsonschema.Draft202012Validator)
+        refuse_other_results(run.found)
 
 
 def test_a_pair_scorer_without_vectors_is_tested_too(results):
@@ -248,8 +257,9 @@ def test_a_model_that_gives_nan_ends_in_error_and_names_a_text(results):
     assert outcome.ret == 1
 
 
-def test_one_bad_model_does_not_take_the_others_along(results):
-    found, _ = results("--encheck-model=nan", "--encheck-model=oracle", "-m", "number")
+def test_one_bad_model_does_not_take_the_others_along(results, number_probes):
+    data = f"--encheck-data={number_probes}"
+    found, _ = results("--encheck-model=nan", "--encheck-model=oracle", "-m", "number", data)
     by_model = {row["model"]: row["verdict"] for row in found["checks"] if row["verdict"]}
     assert by_model == {"nan": "error", "oracle": "pass"}
 
@@ -442,17 +452,17 @@ def test_figures_on_data_that_the_model_has_seen_are_flagged(pytester, results, 
     assert all("trained on probes" in r["reason"] for r in found["checks"] if r["verdict"])
 
 
-def test_a_check_of_the_users_own_is_one_file(pytester, some_probes):
+def test_a_check_of_the_users_own_is_one_file(pytester, plain_probes):
     pytester.makepyfile(OWN_CHECK.format(body="judge(mean_similarity(scores.calibrated), at_least=0.1)"))
-    args = ["--encheck-model=bag-of-words", f"--encheck-data={some_probes}", "-p", "no:cacheprovider"]
+    args = ["--encheck-model=bag-of-words", f"--encheck-data={plain_probes}", "-p", "no:cacheprovider"]
     outcome = pytester.runpytest(*args)
     outcome.assert_outcomes(passed=1)
     outcome.stdout.fnmatch_lines(["*pass*antonyms are at all similar*"])
 
 
-def test_a_check_that_breaks_is_an_error_in_the_results(pytester, some_probes):
+def test_a_check_that_breaks_is_an_error_in_the_results(pytester, plain_probes):
     pytester.makepyfile(OWN_CHECK.format(body="raise ZeroDivisionError('oops')"))
-    args = ["--encheck-model=bag-of-words", f"--encheck-data={some_probes}", "-p", "no:cacheprovider"]
+    args = ["--encheck-model=bag-of-words", f"--encheck-data={plain_probes}", "-p", "no:cacheprovider"]
     outcome = pytester.runpytest(*args)
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["*error*antonyms are at all similar*"])
@@ -516,21 +526,27 @@ def test_checks_of_one_factory_bear_the_names_that_they_are_given(pytester):
     assert (rows["low"]["verdict"], rows["high"]["verdict"]) == ("pass", "fail")
 
 
-@pytest.mark.parametrize("body", ["pass", "report(mean_similarity(scores))", "mean_similarity(scores)"])
-def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester, body):
-    some = f"""
+def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester):
+    bodies = {"idle": "pass", "reported": "report(mean_similarity(scores))", "computed": "mean_similarity(scores)"}
+    silent = """
         @claim(labelled_pairs)
-        def test_pairs_are_alike(scores, report, judge):
+        def test_{name}(scores, report, judge):
             {body}
-
+    """
+    skipped = """
         @claim(labelled_pairs)
         def test_nothing(scores, judge):
             pytest.skip("not here")
     """
-    rows, outcome = of_ones_own(pytester, test_a=some)
-    outcome.assert_outcomes(failed=1, skipped=1)
-    outcome.stdout.fnmatch_lines(["*ended without calling judge*judge(), and declare metric= and aim=*"])
-    assert rows["pairs_are_alike"]["verdict"] == "error"
+    rows, outcome = of_ones_own(
+        pytester,
+        test_a=skipped,
+        **{f"test_{name}": silent.format(name=name, body=body) for name, body in bodies.items()},
+    )
+    outcome.assert_outcomes(failed=3, skipped=1)
+    said = "*ended without calling judge*judge(), and declare metric= and aim=*"
+    outcome.stdout.fnmatch_lines([said] * 3)
+    assert {rows[name]["verdict"] for name in bodies} == {"error"}
 
 
 def test_a_check_without_a_metric_has_nothing_to_judge_by(pytester):
@@ -589,13 +605,15 @@ def test_a_broken_generator_or_builder_is_an_error_of_its_check_alone(pytester, 
     assert "gave '[1, 2]', but should give encheck.scoring.item.Items" in rows["listed"]["reason"]
 
 
-@pytest.mark.parametrize("levels", ["()", "(1)", "(1, 1)", "'all'"])
-def test_levels_that_are_none_are_one_message(pytester, levels):
-    pytester.makepyfile(HEAD + CHECK.replace("labelled_pairs)", f"labelled_pairs, levels={levels})"))
+def test_levels_that_are_none_are_one_message(pytester):
+    for name, levels in {"none": "()", "number": "(1)", "twice": "(1, 1)", "text": "'all'"}.items():
+        check = CHECK.replace("labelled_pairs)", f"labelled_pairs, levels={levels})")
+        pytester.makepyfile(**{f"test_{name}": HEAD + check.replace("are_alike", f"are_{name}")})
     outcome = pytester.runpytest("-p", "no:cacheprovider", "--encheck-model=jaccard")
-    outcome.stdout.fnmatch_lines(
-        ["E *test_pairs_are_alike of *: @claim has levels=*should have a tuple of one or more *"]
-    )
+    for name in ("none", "number", "twice", "text"):
+        outcome.stdout.fnmatch_lines(
+            [f"E *test_pairs_are_{name} of *: @claim has levels=*should have a tuple of one or more *"]
+        )
 
 
 def test_two_adapters_that_chose_the_same_fingerprint_share_no_vector(pytester, monkeypatch):
@@ -794,12 +812,12 @@ def test_no_conftest_of_a_model_or_data_folder_runs(pytester, run):
     assert not Path("ran").exists()
 
 
-def test_ctrl_c_midway_keeps_what_was_found(pytester, tmp_path, some_probes):
+def test_ctrl_c_midway_keeps_what_was_found(pytester, tmp_path, plain_probes):
     pytester.makepyfile(
         test_a=OWN_CHECK.format(body="judge(mean_similarity(scores.calibrated), at_least=0.1)"),
         test_b="def test_interrupted():\n    raise KeyboardInterrupt",
     )
-    args = ["--encheck-model=bag-of-words", f"--encheck-data={some_probes}", "-p", "no:cacheprovider"]
+    args = ["--encheck-model=bag-of-words", f"--encheck-data={plain_probes}", "-p", "no:cacheprovider"]
     outcome = pytester.inline_run(*args, f"--encheck-report-dir={tmp_path / 'run'}", no_reraise_ctrlc=True)
     assert outcome.ret == 2
     found = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))

@@ -94,7 +94,7 @@ def encoded(path, model, *, run=None):
 
 @pytest.mark.parametrize("model", [Remote(), OnGpu()], ids=["remote", "another device"])
 def test_a_model_waits_for_nobody_who_computes_elsewhere(path, model):
-    with another_run(path, Counting(), seconds=0.5):
+    with another_run(path, Counting(), seconds=0.1):
         bench, locks = encoded(path, model)
         assert set(model.asked) == texts_of(bench)
         assert locks._clock.for_others == 0

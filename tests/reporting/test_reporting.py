@@ -455,7 +455,7 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
 
 
 @pytest.fixture
-def write_run(unsynced, monkeypatch):
+def write_run(monkeypatch):
     monkeypatch.setattr(html, "render_run", lambda *args, **named: "<p>report")
     return lambda place: write_report(place, results(row()), RunItems.from_tables(map(item_table, items().values())))
 

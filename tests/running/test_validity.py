@@ -3,9 +3,8 @@
 import json
 from dataclasses import asdict
 
-import jsonschema
 import pytest
-from recorded import run_file, schema
+from recorded import refuse_other_results, run_file
 
 import encheck
 from encheck.generators.entity import ENTITY
@@ -43,7 +42,7 @@ def ran(tmp_path_factory):
 
 def test_a_run_with_what_is_on_trial_says_how_often_it_is_right(ran):
     folder, found = ran
-    jsonschema.validate(json.loads(folder.joinpath("results.json").read_text("utf-8")), schema())
+    refuse_other_results(json.loads(folder.joinpath("results.json").read_text("utf-8")))
     rows = {row.check: row for row in found.raw.checks if row.aim is not None}
     changed = rows["other_number_is_farther_than_edit_that_keeps_the_meaning"]
     control = rows["other_statement_is_farther_than_edit_that_keeps_the_number"]
@@ -59,8 +58,8 @@ def test_a_run_with_what_is_on_trial_says_how_often_it_is_right(ran):
     assert said in folder.joinpath("report.html").read_text("utf-8")
 
 
-def test_what_was_written_by_hand_has_no_ceiling(some_probes):
-    found = encheck.run("bag-of-words", data=some_probes, checks="number")
+def test_what_was_written_by_hand_has_no_ceiling(number_probes):
+    found = encheck.run("bag-of-words", data=number_probes, checks="number")
     assert not [row for row in found.raw.checks if row.validity]
 
 

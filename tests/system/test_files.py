@@ -13,8 +13,6 @@ from encheck.reporting.formats import export_run
 from encheck.reporting.results import write_named
 from encheck.system import files
 
-pytestmark = pytest.mark.usefixtures("unsynced")
-
 
 def left(folder):
     return [path.name for path in folder.iterdir() if path.name.startswith(files.PARTIAL)]

@@ -224,7 +224,7 @@ class ScoringSession:
         if not texts:
             pairs = [pair for i in (*items.included, *items.tuning) for pair in i.pairs_to_score]
             pairs += [pair for i in self.random_pairs(data) for pair in i.pairs_to_score]
-            texts = {None: [text for pair in pairs for text in pair]}
+            texts = {None: list({text: None for pair in pairs for text in pair})}  # a text is in many random pairs
         missing = {text for role, some in texts.items() for text in known.texts_without_vector(some, role=role)}
         if missing or any(item.texts_to_encode_again for item in items.included):
             total = len({text for some in texts.values() for text in some})
