@@ -250,7 +250,7 @@ def test_no_setting_of_a_checkpoint_is_read_and_no_conftest_of_it_runs(encheck, 
 
 
 def test_an_item_that_is_not_there_is_said(run, encheck):
-    run("-m", "antonym", "--model", "oracle")
+    run("-k", "antonym_is_farther_than_paraphrase", "--model", "oracle")
     outcome = encheck("show", "mrpc/nope")
     assert outcome.exit_code == 4
     assert "no item of" in outcome.output
@@ -330,12 +330,12 @@ def test_what_run_does_not_know_goes_to_pytest(encheck):
 
 
 def test_warnings_may_be_made_errors(run):
-    assert run("-m", "antonym", "--model=oracle", "-W", "error").exit_code == 0
+    assert run("-k", "antonym_is_farther_than_paraphrase", "--model=oracle", "-W", "error").exit_code == 0
 
 
 def test_the_run_needs_no_plugin_that_is_loaded_unasked(run, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    assert run("-m", "antonym", "--model=oracle").exit_code == 0
+    assert run("-k", "antonym_is_farther_than_paraphrase", "--model=oracle").exit_code == 0
 
 
 def test_ctrl_c_while_the_report_is_written_is_said_and_ends_with_130(encheck, tmp_path, monkeypatch):
@@ -354,14 +354,14 @@ def test_options_of_run_reach_the_run(run, tmp_path):
 
 
 def test_the_current_folder_is_left_clean_but_for_the_report(run, tmp_path):
-    run("-m", "antonym", "--model=oracle")
+    run("-k", "antonym_is_farther_than_paraphrase", "--model=oracle")
     assert [p.name for p in tmp_path.iterdir()] == ["reports"]
 
 
 def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     (tmp_path / "conftest.py").write_text("raise RuntimeError\n")
-    assert run("-m", "antonym", "--model=oracle").exit_code == 0
+    assert run("-k", "antonym_is_farther_than_paraphrase", "--model=oracle").exit_code == 0
 
 
 @pytest.mark.parametrize(

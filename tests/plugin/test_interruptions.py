@@ -97,7 +97,7 @@ def heed_ctrl_c():
     ],
     ids=["terminated", "ctrl-c", "killed"],
 )
-def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code):
+def test_a_run_that_is_stopped_keeps_what_it_encoded(start, run_here, tmp_path, stop, code):
     process = start(slowness="0.4", preexec_fn=heed_ctrl_c)
     wait_until_some_are_kept(process)
     process.send_signal(stop)
@@ -105,8 +105,7 @@ def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code
     assert process.returncode == code
     before = kept()
     assert before % 50 in (0, 2)  # with the pair that a model is tried on, or that among them
-    again = start()
-    again.communicate(timeout=60)
+    run_here()
     told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     assert told["run"]["encoded"]["slow"] == kept() - before
 
@@ -133,10 +132,10 @@ def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measu
     assert "cannot remove out/summary.md, which an earlier run wrote" in done.output + said.out + said.err
 
 
-@pytest.mark.parametrize("workers", ["2", pytest.param("4", marks=pytest.mark.long)])
-def test_of_many_workers_one_encodes(run_here, tmp_path, monkeypatch, workers):
+@pytest.mark.long
+def test_of_many_workers_one_encodes(run_here, tmp_path, monkeypatch):
     monkeypatch.setenv("SLOWNESS", "0.02")
-    assert run_here("-n", workers).exit_code in (0, 1)
+    assert run_here("-n", "4").exit_code in (0, 1)
     log = (tmp_path / "encoders.log").read_text().split()
     assert len(set(log)) == 1
     assert len(log) > 10

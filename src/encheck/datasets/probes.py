@@ -81,9 +81,8 @@ def _make_mirror_group(group: Group, name: str, source: str) -> Group:
 
 
 @cache
-@cache
 def embedded() -> Dataset:
-    """Return the probes that come with encheck, which are read once a process."""
+    """Return the probes that come with encheck."""
     return replace(dataset_from_groups(list(_embedded_groups())), version=VERSION)
 
 
