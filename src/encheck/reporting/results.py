@@ -83,6 +83,7 @@ def _code_version() -> str:
     if origin.get("dir_info", {}).get("editable"):
         git = [
             "git",
+            "--no-optional-locks",  # a run that is killed leaves no lock in the repository
             "-C",
             url2pathname(urlsplit(origin["url"]).path),
             "describe",
