@@ -228,6 +228,7 @@ def test_relations_are_zero_for_a_sound_model_and_not_for_one_that_breaks_them()
 def run(pytester, monkeypatch):
     """Run tests of a user's own in this process, with hypothesis's plugin."""
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    monkeypatch.delenv("PYTEST_PLUGINS")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:anyio -p no:cacheprovider")
 
     def run(*args, **files):
