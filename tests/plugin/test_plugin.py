@@ -102,7 +102,8 @@ def whole(kept, results, tmp_path):
             if "store" in kept:
                 shutil.copy(kept["store"], os.environ["ENCHECK_STORE"])
             found, outcome = results(*args)
-            kept.setdefault("store", os.environ["ENCHECK_STORE"])  # its parses spare the next runs theirs
+            if "store" not in kept:  # its parses spare the next runs theirs
+                kept["store"] = shutil.copy(os.environ["ENCHECK_STORE"], tmp_path / "kept.sqlite")
             items = pyarrow.parquet.read_table(tmp_path / "run" / "items.parquet")
             kept[args] = SimpleNamespace(found=found, items=items, ret=outcome.ret, said=outcome.stdout.str())
         return kept[args]
@@ -619,11 +620,12 @@ def test_a_broken_generator_or_builder_is_an_error_of_its_check_alone(pytester, 
 
 
 def test_levels_that_are_none_are_one_message(pytester):
-    for name, levels in {"none": "()", "number": "(1)", "twice": "(1, 1)", "text": "'all'"}.items():
+    levels_of = {"none": "()", "a_number": "(1)", "twice": "(1, 1)", "a_text": "'all'"}
+    for name, levels in levels_of.items():
         check = CHECK.replace("labelled_pairs)", f"labelled_pairs, levels={levels})")
         pytester.makepyfile(**{f"test_{name}": HEAD + check.replace("are_alike", f"are_{name}")})
     outcome = pytester.runpytest("-p", "no:cacheprovider", "--encheck-model=jaccard")
-    for name in ("none", "number", "twice", "text"):
+    for name in levels_of:
         outcome.stdout.fnmatch_lines(
             [f"E *test_pairs_are_{name} of *: @claim has levels=*should have a tuple of one or more *"]
         )

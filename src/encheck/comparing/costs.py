@@ -114,11 +114,6 @@ class CostRow:
         """The mean of the properties' printed figures. None if no behaviour check was measured."""
         return float(np.mean([one.value for one in self.properties.values()])) if self.properties else None
 
-    @property
-    def is_guessing(self) -> bool:
-        """Whether the model has behaviour checks and is shown to beat guessing in none."""
-        return bool(self.checks) and not any(one.beats_chance for one in self.checks)
-
     def behaves_better(self, other: CostRow) -> bool:
         """Return whether this model certainly behaves better on the cases that both models have.
 
@@ -214,7 +209,7 @@ class CostComparison:
             ))  # fmt: skip
         return CostReport(
             self.figure, self.documents, tuple(models), self.front, self.beaten, self.inseparable, self.at_chance,
-            tuple(row.name for row in self.rows if row.is_guessing),
+            tuple(row.name for row in self.rows if row.checks and not any(one.beats_chance for one in row.checks)),
         )  # fmt: skip
 
 

@@ -34,6 +34,7 @@ PACKAGES = (
     "encheck", "pytest", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers",
     "sentence-transformers", "spacy", "nltk", "babel", "bm25s", "rapidfuzz", "py3langid", "pyarrow",
 )  # fmt: skip
+_version = cache(metadata.version)  # it parses the metadata of the package
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
@@ -42,7 +43,10 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
     Those packages provide the checks or the data of these settings, or one of these adapters.
     """
-    found = dict(_versions_of_dependencies())
+    found = {}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = _version(name)
     data = [spec.partition(":")[0].partition("@")[0] for spec in settings.data]
     for group, names in (
         (imports.CHECKS, settings.check_packages),
@@ -50,17 +54,6 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
         (imports.ADAPTERS, adapters),
     ):
         found |= imports.versions_of(group, names)
-    return found
-
-
-@cache
-def _versions_of_dependencies() -> dict[str, str]:
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 

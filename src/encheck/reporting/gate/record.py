@@ -32,7 +32,7 @@ from encheck.reporting.text import Piece, join_pieces, pieces, shorten_pieces
 from encheck.run_file import Result
 from encheck.scoring.documents import Answers
 from encheck.scoring.item import ItemFrame, ItemRow, ItemSide
-from encheck.types import Declaration, Edit, content_hash
+from encheck.types import Declaration, content_hash
 
 SIDES = {"near": "should be nearer", "far": "should be farther", "pair": "compared with"}
 SHOWN = 160  # characters of a text
@@ -45,12 +45,16 @@ def changed_queries_of(
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[ChangedQuery, ...]:
     """Return each query with its first answer before and now. `documents` maps case -> row -> (id, text)."""
-    texts = query_texts(items)
-    return tuple(
-        ChangedQuery(on_one_line(texts[one.item]), *(_document_line(documents.get(one.case, {}), row)
-                                                   for row in (one.before, one.now)))
-        for one in lost if one.item in texts
-    )  # fmt: skip
+    texts, found = query_texts(items), []
+    for one in lost:
+        if one.item in texts:
+            rows = documents.get(one.case, {})
+            before, now = (
+                on_one_line(rows[row][1]) if row is not None and row in rows else UNKNOWN
+                for row in (one.before, one.now)
+            )
+            found.append(ChangedQuery(on_one_line(texts[one.item]), before, now))
+    return tuple(found)
 
 
 def query_texts(items: Mapping[str, ItemFrame]) -> dict[str, str]:
@@ -71,10 +75,6 @@ def unjudged_answers_of(
         UnjudgedAnswer(" ".join(texts[one.item].split()), named[0], " ".join(named[1].split()))
         for one, named in pairs if named
     )  # fmt: skip
-
-
-def _document_line(documents: Mapping[int, tuple[str, str]], row: int | None) -> str:
-    return UNKNOWN if row is None or row not in documents else on_one_line(documents[row][1])
 
 
 def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, ItemFrame]) -> tuple[LostExample, ...]:
@@ -103,18 +103,13 @@ def _row_with_texts(one: LostItem, rows: Sequence[ItemRow]) -> ItemRow | None:
 def _lost_example(one: LostItem, row: ItemRow) -> LostExample:
     is_contest = row.far.text is not None
     sides: tuple[tuple[Literal["near", "far"], ItemSide], ...] = (("near", row.near), ("far", row.far))
-    texts = (
-        ExampleText(name if is_contest else "pair", _marked_pieces(row.source, side.text, side.edits), before, now)
-        for (name, side), before, now in zip(sides, one.before, one.now, strict=True)
-        if side.text is not None
-    )
+    texts = []
+    for (name, side), before, now in zip(sides, one.before, one.now, strict=True):
+        if side.text is not None:
+            found = pieces(row.source, side.text, side.edits)
+            line: Sequence[Piece] = [("same", on_one_line(found[0][1]))] if len(found) == 1 else shorten_pieces(found)
+            texts.append(ExampleText(name if is_contest else "pair", tuple(line), before, now))
     return LostExample(on_one_line(row.source), tuple(texts))
-
-
-def _marked_pieces(source: str, text: str, edits: Sequence[Edit]) -> tuple[Piece, ...]:
-    """Return a text with its edits marked, shortened to a line."""
-    found = pieces(source, text, edits)
-    return (("same", on_one_line(found[0][1])),) if len(found) == 1 else tuple(shorten_pieces(found))
 
 
 def scores_of(one: ExampleText) -> str:

@@ -127,12 +127,12 @@ def _case_columns(
 
 def _with_text_indices(columns: Mapping[str, object], count: int, texts: dict[str, int]) -> dict[str, object]:
     """Return the columns of the first `count` items, with each text replaced by its index in `texts`."""
-
-    def place(text: str | int | None) -> int:
-        return NONE if text is None else text if isinstance(text, int) else texts.setdefault(text, len(texts))
-
-    first = {name: values[:count] if isinstance(values, list) else values for name, values in columns.items()}
-    return first | {name: list(map(place, some)) for name in TEXT_COLUMNS if isinstance(some := first.get(name), list)}
+    found = {name: values[:count] if isinstance(values, list) else values for name, values in columns.items()}
+    for name in TEXT_COLUMNS:
+        if isinstance(some := found.get(name), list):
+            found[name] = [NONE if text is None else EDITED if text == EDITED else texts.setdefault(text, len(texts))
+                           for text in some]  # fmt: skip
+    return found
 
 
 def _rounded_score(value: float) -> float | None:
