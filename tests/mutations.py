@@ -28,7 +28,7 @@ from encheck.comparing.predictions import read_predictions
 from encheck.comparing.seeds import compare_seeds
 from encheck.comparing.terminal import comparison_lines
 from encheck.datasets.load import load
-from encheck.encoders.files import largest_token_id, read_json
+from encheck.encoders.files import largest_token_id, read_model_json
 from encheck.encoders.models_file import packaged_models_path, read_models
 from encheck.engine.results import read_run as read_run
 from encheck.errors import EncheckError
@@ -136,7 +136,7 @@ KINDS = {  # the file, what spoils it, what reads it
 
 
 def configured(path):
-    read_json(path, dict)
+    read_model_json(path, dict)
     largest_token_id(path)
 
 

@@ -40,13 +40,13 @@ class Letters:
         return np.array([[t.lower().count(c) for c in self.letters] for t in texts], np.float32)
 """,
     "data": """
-from encheck.datasets.reader import find_files, make_pair_rows, read_tab_rows
+from encheck.datasets.reader import find_split_files, make_pair_rows, read_tab_rows
 
 LICENCE, FILES = "CC0", "headlines.tsv"
 
 
 def read(path, bad):
-    for file, split in find_files(path, {"headlines.tsv": ""}, data_set="headlines"):
+    for file, split in find_split_files(path, {"headlines.tsv": ""}, data_set="headlines"):
         rows = ((n, (f[1], f[2], f[0], None)) for n, f in read_tab_rows(file, columns=3, bad=bad))
         yield from make_pair_rows(file, rows, split=split, bad=bad)
 """,

@@ -27,7 +27,7 @@ from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.load import load
 from encheck.datasets.reader import PairRow
 from encheck.errors import DataError, UsageError
-from encheck.metrics.nonobvious import average_precision
+from encheck.metrics.nonobvious import semeval_average_precision
 
 RUNS = "semeval2016_task3/SemEval2016_task3_submissions_and_scores"
 OFFICIAL = ["Kelp/subtask_A_primary", "UH-PRHLT/subtask_B_primary", "_baseline/subtask_C_baseline_false"]
@@ -225,7 +225,7 @@ def test_the_random_baseline_of_map_is_the_mean_over_all_orders(candidates, rele
     relevant = min(relevant, candidates)
     ranked = -np.arange(candidates, dtype=float)
     orders = [np.isin(range(candidates), at).astype(int) for at in combinations(range(candidates), relevant)]
-    expected = np.mean([average_precision(ranked, labels, depth=depth) for labels in orders])
+    expected = np.mean([semeval_average_precision(ranked, labels, depth=depth) for labels in orders])
     assert random_average_precision(candidates, relevant, depth=depth) == pytest.approx(expected)
 
 

@@ -31,12 +31,12 @@ from encheck.metrics.nonobvious import (
     PredictedPairs,
     auc_divergence,
     auc_n,
-    average_precision,
     f1_gap,
     group_by_question,
     mean_average_precision,
     nonobvious_figures,
     predict_test_part,
+    semeval_average_precision,
     threshold_figure,
     trivial_prediction_f1_n,
 )
@@ -214,7 +214,7 @@ def test_a_folds_threshold_does_not_see_its_own_pairs():
 @pytest.mark.parametrize(("clusters", "labels"), [("aaaa", (0, 1, 0, 1)), ("aabb", (0, 1, 1, 1))])
 def test_no_threshold_is_chosen_on_the_pairs_that_it_measures(clusters, labels):
     chosen = predict_by_cluster_folds(np.array([0.1, 0.9, 0.2, 0.8]), np.array(labels, np.int8), list(clusters))
-    assert not chosen.predicts_every_pair
+    assert not chosen.has_all_predictions
     assert np.isnan(chosen.predicted[:2]).all()
     assert "threshold" not in chosen.estimate_params
 
@@ -270,8 +270,8 @@ def test_map_is_that_of_semevals_own_scorer(shared_data):
 def test_average_precision_is_scikit_learns_where_nothing_is_cut_off():
     rng = np.random.default_rng(1)
     values, labels = rng.random(10), rng.integers(0, 2, 10)
-    assert average_precision(values, labels) == pytest.approx(sk.average_precision_score(labels, values))
-    assert average_precision(values, np.zeros(10)) == 0
+    assert semeval_average_precision(values, labels) == pytest.approx(sk.average_precision_score(labels, values))
+    assert semeval_average_precision(values, np.zeros(10)) == 0
 
 
 def test_pairs_without_keys_are_no_ranking():

@@ -9,7 +9,7 @@ import pytest
 from mutations import KINDS, survivors
 
 from encheck.datasets.load import load
-from encheck.encoders.files import read_json
+from encheck.encoders.files import read_model_json
 from encheck.encoders.models_file import apply_model_args, known_models, read_models
 from encheck.engine.results import read_run as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
@@ -21,7 +21,7 @@ from encheck.system.documents import MOST_DEPTH, parse_json, read_text
 READERS = {
     "results.json": read_run,
     "baseline.json": read_baseline,
-    "config.json": lambda folder: read_json(folder / "config.json"),
+    "config.json": lambda folder: read_model_json(folder / "config.json"),
     "pyproject.toml": lambda folder: project_table(folder / "pyproject.toml"),
     "models.yaml": lambda folder: read_models(folder / "models.yaml"),
     "own.jsonl": lambda folder: load(f"pairs:{folder / 'own.jsonl'}", sample=None),

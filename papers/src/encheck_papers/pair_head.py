@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.folders import PAIR_HEAD_FOLDER
-from encheck.encoders.files import COPY, check_weights_file, read_json, read_json_value
+from encheck.encoders.files import COPY, check_weights_file, read_json_value, read_model_json
 from encheck.errors import EncoderError, ModelError, unknown_name_message
 from encheck_papers.recurrent import read_state
 
@@ -207,7 +207,7 @@ def state_file(folder: Path, named: str) -> Path:
 
 def _refuse_activation(folder: Path) -> None:
     """ModelError if a Dense module does more than a softmax head: it would give other probabilities."""
-    found = read_json(folder / CONFIG, dict).get("activation_function")
+    found = read_model_json(folder / CONFIG, dict).get("activation_function")
     if not str(found).endswith(".Identity"):
         raise ModelError(
             f"{folder / CONFIG}: activation_function is {found!r}, but a softmax head has torch.nn.Identity. "

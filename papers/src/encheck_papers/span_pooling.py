@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.folders import SPAN_POOLING
 from encheck.encoders.checkpoints.transformers import mean_over_tokens
-from encheck.encoders.files import COPY, check_weights_file, read_json
+from encheck.encoders.files import COPY, check_weights_file, read_model_json
 from encheck.errors import ModelError, UsageError, unknown_name_message
 from encheck.language.english import English
 from encheck.store import Store, default_store_path
@@ -88,7 +88,7 @@ def read_settings(folder: Path) -> SpanSettings:
     path = folder / CONFIG
     if not path.is_file():
         raise ModelError(f"{path} does not exist: the span pooling of this checkpoint is half-written. {COPY}")
-    found = dict(read_json(path, dict))
+    found = dict(read_model_json(path, dict))
     if (version := found.pop("format", None)) != FORMAT:
         raise ModelError(f"{path}: format is {version!r}, but only {FORMAT} is known. Remedy: a newer encheck")
     try:

@@ -221,7 +221,7 @@ def _predicted_labels(
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}
     chosen = predict_by_cluster_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
-    if not chosen.predicts_every_pair:
+    if not chosen.has_all_predictions:
         raise DataError(
             f"no threshold can be chosen for the scores in {predictions.path}: without one of the folds of clusters, "
             "the other pairs have only one label. Remedy: give --threshold, or pairs of more clusters"
@@ -255,7 +255,7 @@ def _baseline_figures(cases: PredictedPairs, metric: str) -> dict[str, float]:
 
 
 def random_average_precision(candidates: int, relevant: int, *, depth: int = 10) -> float:
-    """Return the expected `average_precision` of a random order, for a ranking cut at `depth`.
+    """Return the expected `semeval_average_precision` of a random order, for a ranking cut at `depth`.
 
     >>> random_average_precision(2, 1)
     0.75

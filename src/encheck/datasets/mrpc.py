@@ -16,7 +16,7 @@ from encheck.datasets.reader import (
     Expected,
     PairRow,
     SplitReaders,
-    find_files,
+    find_split_files,
     make_pair_rows,
     read_tab_rows,
     yield_and_check_counts,
@@ -53,7 +53,7 @@ Numbered = Sequence[tuple[int, list[str]]]
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Yield the pairs in file order. Columns: Quality, #1 ID, #2 ID, #1 String, #2 String; tabs, no quoting."""
-    for file, split in find_files(path, SPLITS, data_set="mrpc"):
+    for file, split in find_split_files(path, SPLITS, data_set="mrpc"):
         rows = [*read_tab_rows(file, columns=5, header=HEADER, bad=bad)]
         cut = max(0, len(rows) - VALIDATION_ROWS) if split == "train" else len(rows)
         yield from _make_pairs(file, {split: rows[:cut], "validation": rows[cut:]}, bad)
@@ -65,7 +65,7 @@ def read_with_glue_validation(path: Path, bad: BadRows) -> Iterator[PairRow]:
     GLUE's download script puts that file into MRPC's folder. Each line has the two ids of a pair, separated by a tab.
     Raise DataError if the file is missing or names other pairs.
     """
-    for file, split in find_files(path, SPLITS, data_set="mrpc"):
+    for file, split in find_split_files(path, SPLITS, data_set="mrpc"):
         rows = [*read_tab_rows(file, columns=5, header=HEADER, bad=bad)]
         if split != "train":
             yield from _make_pairs(file, {split: rows}, bad)

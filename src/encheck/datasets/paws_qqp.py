@@ -25,7 +25,7 @@ from encheck.datasets.reader import (
     PairRow,
     SplitReaders,
     binary_label_or_none,
-    find_files,
+    find_split_files,
     make_checked_rows,
     read_tab_rows,
     yield_and_check_counts,
@@ -47,7 +47,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Yield the pairs in file order. Columns: id, sentence1, sentence2, label; tabs, no quoting except the bytes
     literals.
     """
-    for file, split in find_files(path, SPLITS, data_set="paws-qqp"):
+    for file, split in find_split_files(path, SPLITS, data_set="paws-qqp"):
 
         def make_row(fields: list[str], split: str = split) -> PairRow:
             label = binary_label_or_none(fields[3])

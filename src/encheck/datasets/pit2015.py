@@ -17,7 +17,7 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    find_files,
+    find_split_files,
     make_checked_rows,
     read_tab_rows,
     yield_and_check_counts,
@@ -48,7 +48,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Yield the pairs in file order. Columns: topic id, topic, two sentences, label, two tags. The topic is the
     cluster.
     """
-    for file, split in find_files(path, SPLITS, data_set="pit2015"):
+    for file, split in find_split_files(path, SPLITS, data_set="pit2015"):
 
         def make_row(fields: list[str], split: str = split) -> PairRow:
             label, score = parse_judgement(fields[4])

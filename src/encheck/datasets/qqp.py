@@ -10,7 +10,7 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    find_files,
+    find_split_files,
     make_pair_rows,
     read_columns,
     read_first_line,
@@ -47,7 +47,7 @@ FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Yield the pairs in file order, from either layout."""
-    for file, split in find_files(path, SPLITS | FULL, data_set="qqp"):
+    for file, split in find_split_files(path, SPLITS | FULL, data_set="qqp"):
         start = read_first_line(file)
         delimiter = "\t" if "\t" in start else ","
         yield from (

@@ -406,7 +406,7 @@ def unread_columns_message(path: Path, columns: Iterable[str], read_columns: Ite
     return [f"{path.name}: unused columns: {names}{more}"] * bool(unread)
 
 
-def find_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tuple[Path, str]]:
+def find_split_files(path: Path, names: dict[str, str], *, data_set: str) -> list[tuple[Path, str]]:
     """Return (file, split) for the file at `path`, or for each of `names` (file name -> split) in the folder there."""
     if path.is_file():
         return [(path, names.get(path.name, ""))]

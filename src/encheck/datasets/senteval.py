@@ -20,7 +20,7 @@ from encheck.datasets.reader import (
     PairRow,
     check_published_counts,
     check_text,
-    find_files,
+    find_split_files,
     read_lines,
 )
 from encheck.errors import DataError
@@ -94,7 +94,7 @@ def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
     for task, names in TASK_FILES.items():
         matches = {name: sorted(path.rglob(name)) for name in names}
         if any(matches.values()):
-            find_files(path, dict.fromkeys(names, ""), data_set="senteval")  # refuses a file found more than once
+            find_split_files(path, dict.fromkeys(names, ""), data_set="senteval")  # refuses a file found more than once
         files_by_task[task] = {name: next(iter(some), None) for name, some in matches.items()}
     there = {name: files for name, files in files_by_task.items() if any(files.values())}
     if missing := [f"{file} ({name})" for name, files in there.items() for file, at in files.items() if at is None]:

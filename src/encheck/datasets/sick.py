@@ -17,7 +17,7 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    find_files,
+    find_split_files,
     make_checked_rows,
     parse_score,
     read_first_line,
@@ -54,7 +54,7 @@ WIDE_HEADER = (
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Yield the pairs in file order. If a folder holds both layouts, read the three files."""
-    files = find_files(path, SPLITS | {"SICK.txt": ""}, data_set="sick")
+    files = find_split_files(path, SPLITS | {"SICK.txt": ""}, data_set="sick")
     for file, split in [entry for entry in files if entry[1]] or files:
         first = read_first_line(file).split("\t")
         names = WIDE_HEADER if len(first) == len(WIDE_HEADER) else HEADER

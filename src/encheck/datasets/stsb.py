@@ -13,7 +13,7 @@ from encheck.datasets.reader import (
     BadRows,
     Expected,
     PairRow,
-    find_files,
+    find_split_files,
     make_checked_rows,
     parse_score,
     read_tab_rows,
@@ -46,7 +46,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
     Fields: genre, file, year, id, score, sentence 1, sentence 2, and on some rows two source notes.
     """
-    for file, split in find_files(path, SPLITS, data_set="stsb"):
+    for file, split in find_split_files(path, SPLITS, data_set="stsb"):
 
         def make_row(fields: list[str], split: str = split) -> PairRow:
             score = parse_score(fields[4], 0, 5)

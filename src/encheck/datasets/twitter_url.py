@@ -22,7 +22,7 @@ from encheck.datasets.reader import (
     Expected,
     PairRow,
     SplitReaders,
-    find_files,
+    find_split_files,
     make_checked_rows,
     make_pair_rows,
     read_lines,
@@ -87,7 +87,7 @@ def _find_files(path: Path) -> list[tuple[Path, str]]:
         return [(file, "") for file in parallel]
     if path.is_dir() and not has_raw and not any(path.rglob(SAMPLE)):
         raise DataError(f"twitter-url: {path} holds none of {FILES}")
-    files = find_files(path, RAW | {SAMPLE: "train"}, data_set="twitter-url")
+    files = find_split_files(path, RAW | {SAMPLE: "train"}, data_set="twitter-url")
     return [entry for entry in files if entry[0].name != SAMPLE] or files
 
 

@@ -73,7 +73,7 @@ def fingerprint_lines(content: Mapping[str, Path], file_hash: Callable[[Path], s
         raise ModelError(f"cannot read the model: {error}") from error
 
 
-def read_json(path: Path, kind: type[Any] = object) -> Any:
+def read_model_json(path: Path, kind: type[Any] = object) -> Any:
     """Return the content of a JSON file, or an empty value of this kind if there is no file."""
     if not path.exists():
         return kind()
@@ -93,7 +93,7 @@ def read_json_value(path: Path, key: str, kind: type[Any]) -> Any:
     """Return the value under a key of a JSON file, or None if it is missing. Raise ModelError for a value of another
     kind.
     """
-    value = read_json(path, dict).get(key)
+    value = read_model_json(path, dict).get(key)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
         raise ModelError(f"{path}: {key} is {str(value)[:80]!r}, but should be {wanted}. {COPY}")
@@ -105,7 +105,7 @@ def read_json_number(path: Path, key: str) -> float | None:
 
     Raise ModelError if the value is not a number.
     """
-    number = read_json(path, dict).get(key)
+    number = read_model_json(path, dict).get(key)
     if number is None:
         return None
     if not isinstance(number, int | float) or isinstance(number, bool) or number != number:
@@ -214,7 +214,7 @@ def largest_token_id(tokenizer: Path) -> int:
     Ids of special tokens do not count, because no text produces them. They may lie beyond the last row, as the image
     token does in text models of Gemma 3.
     """
-    content = read_json(tokenizer, dict)
+    content = read_model_json(tokenizer, dict)
     model = content.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
     listed = content.get("added_tokens")
@@ -235,7 +235,7 @@ def check_tokenizer_rules(tokenizer: Path) -> None:
 
     `check_tokens_per_character` finds the cases that the rules do not show, by testing the loaded tokenizer.
     """
-    content = read_json(tokenizer, dict)
+    content = read_model_json(tokenizer, dict)
     growth, most = 1.0, ""
     for rule in _tokenizer_steps(content.get("normalizer")):
         if rule.get("type") == "Precompiled" and (longest := _longest_replacement(rule)) > MAX_BYTES_PER_CHARACTER:

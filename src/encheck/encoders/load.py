@@ -19,7 +19,7 @@ from typing import Any
 from encheck.encoders.adapters import ADAPTERS, PAPER_ADAPTERS, Adapter, find_adapter
 from encheck.encoders.base import convert_library_errors, describe_error
 from encheck.encoders.checkpoints.folders import PAIR_HEAD_FOLDER, SPAN_POOLING, inferred_module_folders, list_modules
-from encheck.encoders.files import WHOLE, read_json, read_json_value, refuse_device_or_pipe
+from encheck.encoders.files import WHOLE, read_json_value, read_model_json, refuse_device_or_pipe
 from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encoding_function, is_scoring_function
 from encheck.encoders.hub import check_hashes, fetch_folder, find_cached_folder
 from encheck.encoders.model_config import Device, FileHash, ModelConfig
@@ -83,7 +83,7 @@ def _detect_folder_adapter(folder: Path) -> AdapterChoice:
     weights = any(name.endswith((".safetensors", ".bin")) for name in names)
     numbered = inferred_module_folders(folder) if weights and "modules.json" not in names else []
     if "modules.json" in names or (numbered and not _sequence_classification_class(folder)):
-        if "modules.json" in names and read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
+        if "modules.json" in names and read_model_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
             return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
         why = f"it has {' and '.join(numbered)}, and has lost its modules.json" if numbered else "it has modules.json"
         if PAIR_HEAD_FOLDER in names:
@@ -98,7 +98,7 @@ def _detect_folder_adapter(folder: Path) -> AdapterChoice:
     if "saved_model.pb" in names:
         return "savedmodel", "it has saved_model.pb"
     if "config.json" in names and weights:
-        config = read_json(folder / "config.json", dict)
+        config = read_model_json(folder / "config.json", dict)
         classes = [str(name) for name in read_json_value(folder / "config.json", "architectures", list) or []]
         is_model2vec = config.get("model_type") == "model2vec" or "StaticModel" in classes
         if is_model2vec or ("model_type" not in config and "embedding_dtype" in config):
@@ -366,7 +366,7 @@ def list_base_model_names(folder: Path) -> Iterator[tuple[str, str]]:
         yield name.strip("\"'"), CARD
     for file, key in KEYS.items():
         try:
-            value = read_json(folder / file, dict).get(key)
+            value = read_model_json(folder / file, dict).get(key)
         except ModelError:
             continue
         if isinstance(value, str) and value:

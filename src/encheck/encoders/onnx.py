@@ -36,9 +36,9 @@ from encheck.encoders.files import (
     OTHER_VOCABULARY,
     check_tokens_per_character,
     largest_token_id,
-    read_json,
     read_json_number,
     read_json_value,
+    read_model_json,
     require_file,
 )
 from encheck.encoders.model_config import Device, ModelConfig
@@ -525,7 +525,7 @@ def find_tokenizer_folder(file: Path) -> Path:
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     require_file(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
-    read_json(folder / "tokenizer.json", dict)
+    read_model_json(folder / "tokenizer.json", dict)
     check_vocabulary(folder)
     return folder
 

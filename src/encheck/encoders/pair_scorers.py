@@ -39,7 +39,7 @@ from encheck.encoders.checkpoints.pretrained import (
     quiet_transformers,
 )
 from encheck.encoders.checkpoints.trust import list_named_modules
-from encheck.encoders.files import COPY, WHOLE, check_tokens_per_character, read_json, read_json_value
+from encheck.encoders.files import COPY, WHOLE, check_tokens_per_character, read_json_value, read_model_json
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
@@ -70,7 +70,7 @@ class CrossEncoderScorer(PairModel):
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_folder(source, marks=("config.json",))
         check_max_length(source, config.max_length)
-        self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
+        self.settings: Mapping[str, Any] = read_model_json(source / "config.json", dict)
         named = read_json_value(source / "config.json", "id2label", dict) or {}
         if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
             raise ModelError(
@@ -91,7 +91,7 @@ class CrossEncoderScorer(PairModel):
                     "transformer's head alone. Remedy: a checkpoint without that module"
                 )
         file = source / "config_sentence_transformers.json"
-        stored = read_json(file, dict)
+        stored = read_model_json(file, dict)
         prompts, default = stored.get("prompts"), stored.get("default_prompt_name")
         if isinstance(prompts, dict) and prompts.get(str(default)):
             raise ModelError(f"{file}: default_prompt_name is {default!r}, but pairs get no prompt here. {WITHOUT}")
@@ -218,7 +218,7 @@ def _find_activation(settings: Mapping[str, Any], source: Path, classes: int) ->
     """
     file, config = source / "config_sentence_transformers.json", source / "config.json"
     statements = (
-        (file, "activation_fn", read_json(file, dict).get("activation_fn")),
+        (file, "activation_fn", read_model_json(file, dict).get("activation_fn")),
         (config, "activation_fn", (read_json_value(config, "sentence_transformers", dict) or {}).get("activation_fn")),
         (config, OLDEST, settings.get(OLDEST)),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
 
-from encheck.encoders.files import read_json
+from encheck.encoders.files import read_model_json
 from encheck.system.typed_files import Positive
 from encheck.types import Json, content_hash
 
@@ -29,7 +29,7 @@ def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int |
     """
     limits = []
     for file, name in STATED:
-        content = read_json(folder / file)
+        content = read_model_json(folder / file)
         limit = content.get(name) if isinstance(content, dict) else None
         if isinstance(limit, int) and 0 < limit < UNLIMITED:
             limits.append((limit, name))
@@ -81,7 +81,7 @@ class EncodingSettings:
         file: Path | None = getattr(model, "tokenizer_file", None)
         tokenizer: dict[str, str] = {}
         if file:
-            whole, beside = read_json(file), read_json(file.with_name("tokenizer_config.json"))
+            whole, beside = read_model_json(file), read_model_json(file.with_name("tokenizer_config.json"))
             for name in TOKENIZER_PARTS:
                 if isinstance(whole, dict) and name in whole:
                     tokenizer[name] = content_hash(json.dumps(whole[name], sort_keys=True))

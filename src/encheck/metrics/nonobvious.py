@@ -113,7 +113,7 @@ def predict_test_part(scores: PairScores, *, scope: Scope = "split") -> Predicte
 def _predict_pairs(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> PredictedPairs:
     chosen = predict_labels(scores, measured)
     params: dict[str, float | str] = {"median_scope": str(part.scope), **chosen.estimate_params}
-    params |= {"predicted_positive": float(chosen.predicted.mean())} if chosen.predicts_every_pair else {}
+    params |= {"predicted_positive": float(chosen.predicted.mean())} if chosen.has_all_predictions else {}
     return PredictedPairs(scores.select(measured), part, chosen.predicted, params)
 
 
@@ -270,16 +270,16 @@ def mean_average_precision(cases: PredictedPairs) -> Estimate:
     without a relevant candidate. Candidates with equal scores stay in the data's order.
     """
     result = group_by_question(cases.scores)
-    values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in result])
+    values = np.array([semeval_average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in result])
     first = cases.scores.select(np.array([at[0] for at in result], np.intp))
     totals = first.resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
     return estimate_from_replicates("map", first, float(values.mean()), safe_ratio(totals[:, 0], totals[:, 1]))
 
 
-def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
+def semeval_average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
     """Return the mean precision at the relevant candidates among the `depth` best; 0 if none is relevant.
 
-    >>> average_precision(np.array([0.9, 0.8, 0.7]), np.array([1, 0, 1]))
+    >>> semeval_average_precision(np.array([0.9, 0.8, 0.7]), np.array([1, 0, 1]))
     0.8333333333333333
     """
     hit = labels[np.argsort(-values, kind="stable")][:depth] == 1

@@ -48,14 +48,14 @@ class ThresholdPredictions:
     folds: int
 
     @property
-    def predicts_every_pair(self) -> bool:
+    def has_all_predictions(self) -> bool:
         """Whether every pair has a prediction."""
         return not np.isnan(self.threshold)
 
     @property
     def estimate_params(self) -> dict[str, float | str]:
         """The params of an estimate: the threshold, if any, and the number of folds."""
-        return {"threshold": self.threshold, "folds": self.folds} if self.predicts_every_pair else {"folds": self.folds}
+        return {"threshold": self.threshold, "folds": self.folds} if self.has_all_predictions else {"folds": self.folds}
 
 
 def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1_objective) -> float:

@@ -425,7 +425,7 @@ def settings_from_options(parsed: Any, *, root: Path, store: str | None = None) 
     given = {name: one.parse(getattr(parsed, one.dest)) for name, one in OPTIONS.items()}
     given |= {
         "models": chosen_models(parsed),
-        "data": chosen_data(parsed),
+        "data": data_specs_with_property(parsed),
         "store": parse_path(store) or given["store"],
     }
     return Settings(**given, root=root, project=project_table(root / "pyproject.toml"))
@@ -437,7 +437,7 @@ def chosen_models(parsed: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(model for models in named for model in models))
 
 
-def chosen_data(parsed: Any) -> tuple[str, ...]:
+def data_specs_with_property(parsed: Any) -> tuple[str, ...]:
     """Return the data of a run, with the property from --property.
 
     Raise UsageError if no data can have a property.

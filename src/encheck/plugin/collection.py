@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck.claims import Claim, claim_of, first_sentence, read_declared_properties, tested_property
-from encheck.options import chosen_data, chosen_models
+from encheck.options import chosen_models, data_specs_with_property
 from encheck.system import imports
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def lacks_own_properties(config: pytest.Config, function: object) -> bool:
         return False
     from encheck.engine.checks import expand_claim
 
-    return not expand_claim(claim, chosen_data(config.option))
+    return not expand_claim(claim, data_specs_with_property(config.option))
 
 
 def refuse_wrong_properties(config: pytest.Config) -> None:
@@ -56,7 +56,7 @@ def refuse_wrong_properties(config: pytest.Config) -> None:
     if config.option.encheck_data:
         from encheck.datasets.load import properties_of_spec
 
-        for spec in chosen_data(config.option):
+        for spec in data_specs_with_property(config.option):
             properties_of_spec(spec)
 
 
@@ -125,7 +125,7 @@ def parametrize_check(metafunc: pytest.Metafunc) -> None:
 
     name = metafunc.definition.originalname or metafunc.function.__name__
     marks = [mark.name for mark in metafunc.definition.iter_markers()]
-    models, data = chosen_models(metafunc.config.option), chosen_data(metafunc.config.option)
+    models, data = chosen_models(metafunc.config.option), data_specs_with_property(metafunc.config.option)
     claims = expand_claim(claim, data)
     found = [case for one in claims for case in cases_of_claim(models, data, name, one, tested_property(one, marks))]
     ids = [case.name if case.claim is claim else f"{case.name}-{case.property}" for case in found]

@@ -106,7 +106,7 @@ def _search_model(
             "domain": [domains.get(source, "") for source in frame.sources]
         }
         topic, lost = rows[frame.case].property, np.array(frame.mark_lost())
-        known = _surface_features(frame)
+        known = _surface_covariates(frame)
         tables.append(FeatureTable(frame.case, topic, lost, frame.clusters, frame.sources, columns, known))
     cells = find_subgroups(tables, seed=seed)
     frames = {frame.case: frame for frame in contests}
@@ -114,7 +114,7 @@ def _search_model(
     return KindSearch(model, findings, len(cells), sum(map(len, contests)), len(contests))
 
 
-def _surface_features(frame: ItemFrame) -> Floats:
+def _surface_covariates(frame: ItemFrame) -> Floats:
     """Return the surface differences of each item and their signs, shape [n, 12]."""
     assert frame.far is not None
     rows = zip(frame.ids, frame.sources, frame.near.texts, frame.far.texts, frame.clusters, strict=True)
@@ -138,7 +138,7 @@ def _domains_of_probes(specs: Sequence[str]) -> dict[str, str]:
 
 def _confirmed_finding(row: Result, frame: ItemFrame, cell: Subgroup) -> KindFinding:
     at = np.flatnonzero(cell.confirming)
-    surface, inside, lost = _surface_features(frame)[at], cell.members[at], np.array(frame.mark_lost())[at]
+    surface, inside, lost = _surface_covariates(frame)[at], cell.members[at], np.array(frame.mark_lost())[at]
     rates = {}
     for number, scorer in enumerate(DIFFERENCE_SCORERS):
         failed = surface[:, number] <= 0

@@ -295,7 +295,7 @@ class Scorer:
         """Return texts that, paired with themselves, calibrate scores on this data."""
         return [pair.first for pair in self.random_pairs(data)[:IDENTITY_PAIRS]]
 
-    def pairs_to_rerank(self, items: Sequence[Item]) -> list[Pair]:
+    def candidate_and_judged_pairs(self, items: Sequence[Item]) -> list[Pair]:
         """Return the pairs that a pair-scoring model has to score in searches: those of the first stage and judged
         documents.
         """

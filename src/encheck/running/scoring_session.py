@@ -179,7 +179,7 @@ class ScoringSession:
                     for role, some in texts.items():
                         roles[role] = list(dict.fromkeys([*roles.get(role, []), *some]))
                     if self.subjects[model].kind == "pair":
-                        wanted += self.scorer.pairs_to_rerank(kept)
+                        wanted += self.scorer.candidate_and_judged_pairs(kept)
                     continue
                 if self.scorer.calibrates:
                     wanted += [pair for item in self.random_pairs(data) for pair in item.pairs_to_score]

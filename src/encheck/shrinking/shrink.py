@@ -84,7 +84,7 @@ def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
     )
     near, far = apply_edits(source, near_edits), apply_edits(source, far_edits)
     edited = replace(triplet, source=source, near=near, far=far, near_edits=near_edits, far_edits=far_edits)
-    fits = all(keeps_ends_and_articles(getattr(triplet, side), getattr(edited, side)) for side in SIDES)
+    fits = all(keeps_ends_and_a_or_an(getattr(triplet, side), getattr(edited, side)) for side in SIDES)
     return edited if fits and len({source, near, far}) == len({triplet.source, triplet.near, triplet.far}) else None
 
 
@@ -125,7 +125,7 @@ def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Tripl
     """
     before = [getattr(triplet, side) for side in SIDES]
     after = [_capitalise_like(apply_edits(text, tuple(some)), text) for text, some in zip(before, changes, strict=True)]
-    if any(text is None or not keeps_ends_and_articles(old, text) for text, old in zip(after, before, strict=True)):
+    if any(text is None or not keeps_ends_and_a_or_an(old, text) for text, old in zip(after, before, strict=True)):
         return None
     source, near, far = (text or "" for text in after)
     if len(set(after)) < len(set(before)):
@@ -157,7 +157,7 @@ def offset_in_variant(offset: int, edits: Sequence[Edit]) -> int:
     return offset + sum(len(e.text) - (e.end - e.start) for e in edits if e.end <= offset)
 
 
-def keeps_ends_and_articles(before: str, after: str) -> bool:
+def keeps_ends_and_a_or_an(before: str, after: str) -> bool:
     """Return whether a text begins and ends as before, and has no more wrong articles than before."""
     if not after or before[0].isupper() != after[0].isupper() or before[-1] != after[-1]:
         return False

@@ -14,7 +14,7 @@ from encheck.encoders.files import (
     OTHER_VOCABULARY,
     check_tokenizer_rules,
     largest_token_id,
-    read_json,
+    read_model_json,
     refuse_device_or_pipe,
 )
 from encheck.errors import ModelError
@@ -78,7 +78,7 @@ def list_modules(folder: Path) -> list[Any]:
     A folder whose name does not identify a class has no entry (see `check_inferred_modules`).
     """
     if not (folders := inferred_module_folders(folder)):
-        return list(read_json(folder / "modules.json", list))
+        return list(read_model_json(folder / "modules.json", list))
     kinds = {name: f"sentence_transformers.models.{name}" for name in INFERABLE_MODULES} | {"SpanPooling": SPAN_POOLING}
     named = [(name, name.partition("_")[2]) for name in folders]
     first = {"path": "", "type": "sentence_transformers.models.Transformer"}
@@ -119,7 +119,7 @@ def list_files_recursively(folder: Path, above: frozenset[Path] = frozenset()) -
 
 def referenced_paths(file: Path) -> list[Path]:
     """Return the files and folders that modules.json, a router, an index of weights or `transformers_weights` names."""
-    content = read_json(file)
+    content = read_model_json(file)
     if isinstance(content, list):
         return [Path(str(module.get("path") or "")) for module in content if isinstance(module, dict)]
     mapping = content if isinstance(content, dict) else {}
@@ -137,7 +137,7 @@ def check_vocabulary(folder: Path) -> None:
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
         check_tokenizer_rules(path)
     for config in (p for p in model_files(folder) if p.name == "config.json"):
-        values, tokenizer = read_json(config), config.parent / "tokenizer.json"
+        values, tokenizer = read_model_json(config), config.parent / "tokenizer.json"
         size = values.get("vocab_size") if isinstance(values, dict) else None
         if isinstance(size, int) and (largest := largest_token_id(tokenizer)) >= size:
             raise ModelError(
@@ -154,7 +154,7 @@ def pooling_config_path(folder: Path) -> Path:
 
 def read_stored_pooling(folder: Path) -> str | None:
     """Return the pooling of a sentence-transformers folder in the words of models.yaml, or None if it states none."""
-    stored = read_json(pooling_config_path(folder), dict)
+    stored = read_model_json(pooling_config_path(folder), dict)
     stated = stored.get("pooling_mode") or [name for key, name in OLDER_POOLING_KEYS.items() if stored.get(key)]
     named = "+".join(map(str, stated)) if isinstance(stated, list) else str(stated)
     return {"lasttoken": "last"}.get(named, named) or None

@@ -11,7 +11,7 @@ from typing import Any
 
 from encheck.encoders.checkpoints.folders import check_vocabulary, list_files_recursively, model_files
 from encheck.encoders.checkpoints.trust import refuse_code, refuse_outside_paths
-from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights_file, read_json, read_json_number
+from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights_file, read_json_number, read_model_json
 from encheck.errors import EncoderError, ModelError
 
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
@@ -91,7 +91,7 @@ def check_folder(
         )
     files = model_files(folder)
     for path in (p for p in files if any(map(p.match, PARSED))):  # JSON, whose numbers are those that a model can have
-        values = read_json(path)
+        values = read_model_json(path)
         if path.name == "tokenizer_config.json":
             read_json_number(path, "model_max_length")
         if path.name == "config.json" and isinstance(values, dict):
@@ -256,7 +256,7 @@ def count_truncated(encoded: Any, limit: int) -> int:
 
 def count_positions(folder: Path) -> int | None:
     """Return the number of learned positions of a model, in tokens, or None if it has none."""
-    config = read_json(folder / "config.json")
+    config = read_model_json(folder / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
     if not isinstance(kind, str) or kind not in LEARNED_POSITIONS:
         return None

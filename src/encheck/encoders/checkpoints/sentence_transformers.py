@@ -49,7 +49,7 @@ from encheck.encoders.checkpoints.pretrained import (
 )
 from encheck.encoders.checkpoints.transformers import check_adapter_weights
 from encheck.encoders.checkpoints.trust import refuse_ignored_settings, refuse_other_model_type
-from encheck.encoders.files import WHOLE, check_tokens_per_character, read_json, read_json_number, read_json_value
+from encheck.encoders.files import WHOLE, check_tokens_per_character, read_json_number, read_json_value, read_model_json
 from encheck.encoders.load import PAIR_HEAD, detect_adapter
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
@@ -107,7 +107,7 @@ def load_from_modules(
             kind, str(source), trust_remote_code=trust_remote_code, local_files_only=True
         )
         modules.append(module_class.load(str(source), subfolder=folder, local_files_only=True, backend="torch", **how))
-    stored = read_json(source / "config_sentence_transformers.json", dict)
+    stored = read_model_json(source / "config_sentence_transformers.json", dict)
     names = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
     stored_settings = {name: stored[name] for name in names if stored.get(name) is not None}
     return SentenceTransformer(
@@ -146,7 +146,7 @@ class SentenceTransformerEncoder(LocalEncoder):
             refuse_ignored_settings(source)
         self.bases = self._adapter_bases()
         check_max_length(source, config.max_length)
-        stored = read_json(source / "config_sentence_transformers.json", dict)
+        stored = read_model_json(source / "config_sentence_transformers.json", dict)
         self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
         if str(self.similarity) not in SIMILARITIES:
             raise ModelError(f"{source}: {unknown_name_message('similarity', str(self.similarity), SIMILARITIES)}")
@@ -183,7 +183,7 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         bases = {}
         for file in (p for p in model_files(self.source) if p.name == "adapter_config.json"):
-            named = str(read_json(file, dict).get("base_model_name_or_path") or "")
+            named = str(read_model_json(file, dict).get("base_model_name_or_path") or "")
             if not named:
                 raise ModelError(f"{file} names no base model: base_model_name_or_path should be a path or a hub id")
             base = Path(named)

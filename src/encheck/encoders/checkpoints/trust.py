@@ -23,7 +23,7 @@ from encheck.encoders.checkpoints.folders import (
     model_files,
     referenced_paths,
 )
-from encheck.encoders.files import COPY, read_json
+from encheck.encoders.files import COPY, read_model_json
 from encheck.errors import ModelError
 
 BASE = {"Dense": "dense", "Normalize": "normalize", "Router": "router", "Asym": "router", "Transformer": "transformer"}
@@ -175,11 +175,11 @@ def list_named_modules(folder: Path) -> Iterator[NamedModule]:
             yield NamedModule(folder, "type", module["type"], folder / module["path"])
     for file in model_files(folder):
         if file.name == "modules.json":
-            for module in read_json(file, list):
+            for module in read_model_json(file, list):
                 content = module if isinstance(module, dict) else {"type": module}
                 yield NamedModule(file, "type", str(content.get("type")), file.parent / str(content.get("path") or ""))
         elif file.name in ("router_config.json", "config.json"):
-            content = read_json(file)
+            content = read_model_json(file)
             types = content.get("types") if isinstance(content, dict) else None
             for name, kind in (types if isinstance(types, dict) else {}).items():
                 yield NamedModule(file, f"types.{name}", str(kind), file.parent / name)
@@ -188,7 +188,7 @@ def list_named_modules(folder: Path) -> Iterator[NamedModule]:
 def read_module_config(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
     """Return the path and content of a module's config.json. The content is empty if it has none."""
     file = module.folder / "config.json"
-    values = read_json(file)
+    values = read_model_json(file)
     return file, values if isinstance(values, dict) else {}
 
 
@@ -202,7 +202,7 @@ def refuse_code(folder: Path) -> None:
             )
         own = ""
         if key == "auto_map":  # does transformers have a class of this type? Checked without importing it
-            values = read_json(file)
+            values = read_model_json(file)
             kind = str(values.get("model_type") if isinstance(values, dict) else None).replace("-", "_")
             spec = importlib.util.find_spec("transformers")
             roots = (spec.submodule_search_locations or []) if spec else []
@@ -222,7 +222,7 @@ def refuse_code(folder: Path) -> None:
 
     # a Transformer module's arguments can choose code, files, or how weights are read
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
-        values = read_json(file, dict)
+        values = read_model_json(file, dict)
         for group in GROUPS:
             handed = values.get(group)
             for key in sorted(set(handed if isinstance(handed, dict) else ()) - ARGUMENTS[GROUPS[group]]):
@@ -247,7 +247,7 @@ def refuse_costly_adapter_config(file: Path) -> None:
     exceed the adapter's weights.
     """
     room = max(MAX_RANK, sum(p.stat().st_size for p in file.parent.glob("adapter_model.*")))
-    for key, value in read_json(file, dict).items():
+    for key, value in read_model_json(file, dict).items():
         named = isinstance(value, dict) and key.endswith(PATTERNS)
         for text in (*_texts_in_json(value), *(value if named else ())) if key.endswith(PATTERNS) else ():
             if (cost := max_match_steps(text)) is None or cost > MAX_MATCH_STEPS:
@@ -293,7 +293,7 @@ def _unknown_code_names(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield (file, key, name) of every unknown class or file that a loader would import or download to run."""
     yield from ((m.file, m.key, m.kind) for m in list_named_modules(folder) if m.kind not in MODULES)
     for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
-        content = read_json(file)
+        content = read_model_json(file)
         if file.name == "wordembedding_config.json":
             named = str(content.get("tokenizer_class") if isinstance(content, dict) else content)
             yield from ((file, "tokenizer_class", named) for _ in range(named not in TOKENIZERS))
@@ -330,7 +330,7 @@ def refuse_other_model_type(folder: Path) -> None:
     It would be pooled by the mean without a warning.
     """
     file = folder / "config_sentence_transformers.json"
-    kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
+    kind = read_model_json(file, dict).get("model_type") or "SentenceTransformer"
     if kind != "SentenceTransformer":
         other = ADAPTER_FOR_MODEL_TYPE.get(str(kind), "an adapter for what it is")
         raise ModelError(
@@ -363,7 +363,7 @@ def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
         elif kind in ("Router", "Asym"):
             official = module.folder / "router_config.json"
             file = official if official.exists() else file
-            parameters = read_json(file, dict).get("parameters")
+            parameters = read_model_json(file, dict).get("parameters")
             routes = parameters.get("route_mappings") if isinstance(parameters, dict) else None
             for key, route in (routes if isinstance(routes, dict) else {}).items():
                 try:
@@ -373,7 +373,7 @@ def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
         elif kind == "SparseStaticEmbedding" and values.get("path"):
             yield file, "path", values["path"]
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
-        transformer = read_json(file, dict)
+        transformer = read_model_json(file, dict)
         if isinstance(how := transformer.get("processing_kwargs"), dict):
             yield from ((file, f"processing_kwargs.{key}", how[key]) for key in sorted(set(how) - PROCESSING))
         if isinstance(how := transformer.get("modality_config"), dict):
