@@ -19,6 +19,7 @@ from encheck.gating.reference import SHIPPED, property_differences, shipped_base
 from encheck.reporting import reference
 from encheck.run_file import Reference
 from encheck.system.typed_files import as_values
+from encheck.verdict import MIN_CLUSTERS
 
 FOLDER = Path(str(resources.files("encheck.gating") / "shipped"))
 MOST = 450_000  # bytes of all that ships
@@ -79,6 +80,14 @@ def test_what_is_certain_alone_is_not_among_others():
     among = property_differences([replace(row, property=name) for name in "abcd"], before, now)
     assert [alone.said, *{one.said for one in among}] == ["worse", "cannot tell"]
     assert {round(one.p / alone.p, 6) for one in among} == {4}
+
+
+def test_a_p_needs_as_many_clusters_as_a_verdict():
+    lost = [
+        differences(side(*scores(n)), side(*scores(n, lost=range(9))))[0].p for n in (MIN_CLUSTERS - 1, MIN_CLUSTERS)
+    ]
+    assert lost[0] == 1
+    assert lost[1] < 0.05
 
 
 def test_certain_is_rarely_said_of_models_that_differ_by_chance():

@@ -203,6 +203,17 @@ def test_rounding_needs_no_new_index_of_what_was_compared(noise):
     assert (found.related, found.same_model) == (True, noise == 0)
 
 
+def test_only_one_fingerprint_says_more_than_the_compared_texts():
+    """Equal vectors of other files: nothing is known of longer texts, whichever name sorts first."""
+    said = {
+        names: reindex.compare_samples(*(replace(sample(vectors()), fingerprint=name) for name in names)).says
+        for names in ("aa", "ab", "ba")
+    }
+    assert "longer ones" not in said["aa"]
+    assert "longer ones were not compared" in said["ab"]
+    assert said["ab"] == said["ba"]
+
+
 @pytest.mark.parametrize(
     ("new", "related", "says"),
     [
