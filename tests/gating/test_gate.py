@@ -284,6 +284,24 @@ def test_the_items_that_would_block_are_those_that_shrink_the_error_so_far():
     assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
 
 
+def test_a_row_of_few_clusters_needs_as_many_items_as_enough_clusters_have():
+    """Ten clusters of 165 items: the thirty that a gate needs have 495."""
+    few = PairedRow("a", "order", "rate", np.ones(165), np.ones(165), np.arange(165) % 10)
+    row = decide_by_rows([few]).rows[0]
+    assert (row.gates, row.needed) == (False, 495)
+    assert row.why == "reported only: 165 items in 10 clusters, but a gate needs 150 in 30 clusters"
+
+
+def test_slices_gate_only_beside_a_primary_endpoint_that_gates():
+    part, behaviour = replace(rate("part", n=300), budget="slices"), rate("a", n=300)
+    primary = replace(rate("found", n=300), budget="primary")
+    gates = {row.name: row.gates for row in decide_by_rows([part, behaviour]).rows}
+    assert gates == {"part": False, "a": True}
+    assert all(row.gates for row in decide_by_rows([part, behaviour, primary]).rows)
+    few = replace(rate("found", n=10), budget="primary")
+    assert not decide_by_rows([part, behaviour, few]).rows[0].gates
+
+
 def test_where_no_number_of_items_would_decide_a_hundred_times_as_many_are_named():
     row = decide_by_rows([rate("a", lost=30)], rule=Rule(block=2.0)).rows[0]
     assert (row.outcome, row.needed) == ("inconclusive", 100_000)

@@ -155,6 +155,16 @@ def test_an_open_endpoint_says_how_many_labels_would_decide():
     assert decisions >= 10, (said, lost)
 
 
+@pytest.mark.parametrize(("seed", "margin"), [(2, 0.04), (4, 0.04), (5, 0.2)], ids=["block", "pass", "pass a loss"])
+def test_the_labels_that_would_decide_are_those_that_shrink_the_error_so_far(seed, margin):
+    found = endpoint(scored(3, 0), scored(3, 0, seed=seed))
+    loss, (low, high) = -found.differences.mean(), found.interval()
+    wanted = max(loss, min(margin - loss, (margin / 2 - loss) * (1.96 + 0.84) / 0.84)) / (1.96 + 0.84)
+    positives = 200 * ((high - low) / (2 * 1.96) / wanted) ** 2
+    said = found.labels_needed(margin, alpha=0.05, fewest=20)
+    assert int(re.search(r"[\d,]+", said)[0].replace(",", "")) == pytest.approx(positives, rel=1e-3, abs=1)
+
+
 def test_without_a_threshold_it_takes_negatives():
     few = endpoint(scored(4, 0)[:300], scored(4, 0)[:300], labels=LABELS[:300], things=ALONE[:300])
     said = few.labels_needed(0.04, alpha=0.05, fewest=20)

@@ -404,7 +404,9 @@ def _add_reason(
     if not row.gates:
         items, clusters = rule.required_sizes(row.budget)
         what = "queries" if row.family == "retrieval" and row.endpoint else "items"
-        why = f"reported only: {row.n} {what} in {row.clusters} clusters, but a gate needs {items} in {clusters}"
+        why = (
+            f"reported only: {row.n} {what} in {row.clusters} clusters, but a gate needs {items} in {clusters} clusters"
+        )
         each = row.n / max(row.clusters, 1)
         row = replace(row, why=why, needed=ceil(max(items, clusters * each)))
         return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
