@@ -130,7 +130,7 @@ def fitting_lemmas(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
             to = infinitive is not None and parse.tags[infinitive] == "VB" and parse.lowers[at + 1 : at + 2] == ("to",)
             return NO_WORDS if not to else INTENDING if parse.tags[at] == "VBG" else INFINITIVE_VERBS
         thing = parse.child(at, "obj")
-        if thing is None or parse.child(thing, "conj") is not None or not _has_only_plain_dependents(parse, at):
+        if thing is None or parse.child(thing, "conj") is not None or not _has_only_object_and_adjuncts(parse, at):
             return NO_WORDS
         if parse.lower_lemmas[at] in STATIVE:
             return NO_WORDS
@@ -178,7 +178,7 @@ def _has_acting_subject(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
     return noun_category(lexicon, parse, subject) in ACTING
 
 
-def _has_only_plain_dependents(parse: Parse, verb: int) -> bool:
+def _has_only_object_and_adjuncts(parse: Parse, verb: int) -> bool:
     """Return whether the verb has no dependents except subject, object, and a time or place."""
     for i in parse.children[verb]:
         if parse.deps[i] in PLAIN_BELOW or parse.lowers[i] in PLAIN_ADVERBS:

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.cli.show import describe_items
+from encheck.cli.show import show_items_with_edits
 from encheck.comparing.comparison import compare
 from encheck.comparing.page import render_comparison
 from encheck.comparing.predictions import read_predictions
@@ -103,7 +103,7 @@ def exported(work):
 
 def shown(work):
     with reject_invalid_results(work / "run"):
-        list(describe_items(find_item(work / "run", "")[:20], None))
+        list(show_items_with_edits(find_item(work / "run", "")[:20], None))
 
 
 def seeds(work):

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from encheck.metrics.search import index_recall
-from encheck.scoring.vector_search import SAMPLE, IndexSize, InvertedLists, compare_with_exact, search_exactly
+from encheck.scoring.vector_search import SAMPLE, InvertedLists, ListCounts, compare_with_exact, search_exactly
 
 Vectors = np.ndarray
 DEPTH = 1_000
@@ -110,7 +110,7 @@ def main() -> None:
         with measured(f"exact, {given.asked:,} queries"):
             list(search_exactly(queries[: given.asked], documents, similarity=similarity, count=DEPTH))
         with measured("index made"):
-            index = InvertedLists(documents, similarity=similarity, size=IndexSize(given.lists))
+            index = InvertedLists(documents, similarity=similarity, size=ListCounts(given.lists))
         for probes in given.probes:
             searched(index, queries, given.queries, probes)
         with measured(f"{SAMPLE} queries searched exactly too"):

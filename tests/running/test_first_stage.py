@@ -13,10 +13,10 @@ from encheck.items.variants import VariantMaker
 from encheck.metrics.search import ndcg_at_10, search_figures
 from encheck.options import Settings
 from encheck.running.model_under_test import ModelUnderTest
-from encheck.running.resources import resolve_index
+from encheck.running.resources import resolve_list_counts
 from encheck.running.scorer import index_recall_note
 from encheck.running.scoring_session import ScoringSession
-from encheck.scoring.vector_search import IndexRecall, IndexSize
+from encheck.scoring.vector_search import IndexRecall, ListCounts
 from encheck.store import Store
 from encheck.system.terminal import Progress
 from encheck.types import Estimate
@@ -61,7 +61,7 @@ def store(tmp_path):
 
 
 def test_all_lists_give_the_figures_of_an_exact_search(store, caplog):
-    exact, found = measured(store, None), measured(store, IndexSize(15, 15))
+    exact, found = measured(store, None), measured(store, ListCounts(15, 15))
     assert found.answers == exact.answers
     assert exact.first_stage is None
     recall = next(one for one in search_figures(found) if one.metric == "first_stage_recall_at_10")
@@ -71,7 +71,7 @@ def test_all_lists_give_the_figures_of_an_exact_search(store, caplog):
 
 
 def test_what_few_lists_miss_is_counted_and_said(store, caplog):
-    exact, found = measured(store, None), measured(store, IndexSize(30, 1))
+    exact, found = measured(store, None), measured(store, ListCounts(30, 1))
     assert ndcg_at_10(found).value != ndcg_at_10(exact).value
     share = np.mean([len({*a.first} & {*b.first}) / 10 for a, b in zip(exact.answers, found.answers, strict=True)])
     recall = next(one for one in search_figures(found) if one.metric == "first_stage_recall_at_10")
@@ -84,7 +84,7 @@ def test_what_few_lists_miss_is_counted_and_said(store, caplog):
 
 
 def test_a_model_that_scores_pairs_is_not_served_by_an_index(store, caplog):
-    assert measured(store, IndexSize(), Overlap()).first_stage is None
+    assert measured(store, ListCounts(), Overlap()).first_stage is None
     assert "with an index" not in caplog.text
 
 
@@ -102,14 +102,14 @@ def estimate(value, low, n):
     ],
 )
 def test_what_is_said_of_right_documents(counts, line):
-    stage = IndexRecall(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)), *counts)
+    stage = IndexRecall(ListCounts(100, 16), 10_000, (10,), np.ones((500, 1)), *counts)
     found = index_recall_note(stage, estimate(0.999, 0.993, 500))
     assert line in found
     assert "Remedy" not in found
 
 
 def test_too_little_names_more_probes():
-    stage = IndexRecall(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)))
+    stage = IndexRecall(ListCounts(100, 16), 10_000, (10,), np.ones((500, 1)))
     assert index_recall_note(stage, estimate(0.96, 0.95, 500)).endswith(
         "This does not show 98%. Remedy: --search-index=faiss:nprobe=32"
     )
@@ -118,10 +118,10 @@ def test_too_little_names_more_probes():
 def test_the_option_names_the_sizes_and_a_similarity_that_is_not_served_is_refused_before_anything_is_encoded():
     data = [Dataset("own", (), (), "yours", 30, collection=COLLECTION)]
     subject = ModelUnderTest("m", ModelConfig("m"), Noise())
-    assert resolve_index(Settings(), [subject], data) is None
+    assert resolve_list_counts(Settings(), [subject], data) is None
     chosen = Settings(search_index="faiss:nprobe=8,nlist=40")
-    assert resolve_index(chosen, [subject], data) == IndexSize(40, 8)
+    assert resolve_list_counts(chosen, [subject], data) == ListCounts(40, 8)
     subject.model.similarity = "manhattan"
     with pytest.raises(UsageError, match="m compares by manhattan"):
-        resolve_index(chosen, [subject], data)
-    assert resolve_index(chosen, [subject], [Dataset("pairs", (), (), "yours", 30)]) == IndexSize(40, 8)
+        resolve_list_counts(chosen, [subject], data)
+    assert resolve_list_counts(chosen, [subject], [Dataset("pairs", (), (), "yours", 30)]) == ListCounts(40, 8)

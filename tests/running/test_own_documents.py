@@ -55,10 +55,10 @@ def test_a_query_does_not_find_itself(tmp_path, model):
 def test_an_approximate_search_does_not_count_it_either():
     """Nor does the sample that says what an index misses."""
     pytest.importorskip("faiss")
-    from encheck.scoring.vector_search import IndexSize, InvertedLists, compare_with_exact
+    from encheck.scoring.vector_search import InvertedLists, ListCounts, compare_with_exact
 
     documents = np.random.default_rng(0).standard_normal((400, 8)).astype(np.float32)
-    index = InvertedLists(documents, similarity="cosine", size=IndexSize(lists=4, probes=1))
+    index = InvertedLists(documents, similarity="cosine", size=ListCounts(lists=4, probes=1))
     right, own = [frozenset({row}) for row in range(20)], list(range(20))
     found, others = (compare_with_exact(index, documents[:20], right, count=10, own=some) for some in (own, ()))
     assert (others.right, found.right, found.lost) == (20, 0, 0)

@@ -12,8 +12,8 @@ from encheck.scoring.searches import LoggedQuery, RankedScores
 from encheck.scoring.vector_search import (
     SUPPORTED_SIMILARITIES,
     IndexRecall,
-    IndexSize,
     InvertedLists,
+    ListCounts,
     compare_with_exact,
     refuse_missing_faiss,
     refuse_unsupported_similarity,
@@ -35,7 +35,7 @@ def vectors():
 
 
 def made(documents, similarity="cosine", *, lists=12, probes=3, seed=0):
-    return InvertedLists(documents, similarity=similarity, size=IndexSize(lists, probes), seed=seed)
+    return InvertedLists(documents, similarity=similarity, size=ListCounts(lists, probes), seed=seed)
 
 
 @pytest.mark.parametrize("similarity", SUPPORTED_SIMILARITIES)
@@ -139,13 +139,13 @@ def test_documents_in_a_memory_map_and_vectors_of_zeros_are_searched(vectors, tm
 
 def test_more_lists_than_documents_are_as_many_as_documents(vectors):
     queries, documents = vectors
-    assert IndexSize(1_000, 2_000).resolve_sizes(5) == IndexSize(5, 5)
+    assert ListCounts(1_000, 2_000).resolve_sizes(5) == ListCounts(5, 5)
     (first, *_), *_ = made(documents[:5], lists=1_000).search(queries, count=5)
     assert len(first) <= 5
 
 
 def test_the_figure_has_an_interval_over_queries():
-    stage = IndexRecall(IndexSize(30, 16), 900, (10, 100), np.column_stack([np.ones(300), np.full(300, 0.5)]), 7, 2, 1)
+    stage = IndexRecall(ListCounts(30, 16), 900, (10, 100), np.column_stack([np.ones(300), np.full(300, 0.5)]), 7, 2, 1)
     scores = RankedScores(np.zeros(1), np.zeros(1), Resampler(["a"]), Scale(0.0), first_stage=stage)
     ten, hundred = index_recall_figures(scores)
     assert (ten.metric, ten.value, ten.high, ten.n) == ("first_stage_recall_at_10", 1.0, 1.0, 300)

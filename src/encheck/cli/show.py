@@ -101,7 +101,7 @@ def show(
             raise UsageError(f"no item of {folder} begins with {item!r}")
         scorer = item_scorer(asked, rows) if model else None
         with reject_invalid_results(folder):
-            lines = list(describe_items(rows, scorer))
+            lines = list(show_items_with_edits(rows, scorer))
         if shrink:
             from encheck.reporting.failures import shrunk_lines
 
@@ -114,7 +114,7 @@ MAX_LINE = 100  # columns
 Scorer = Callable[[str, str], float]
 
 
-def describe_items(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
+def show_items_with_edits(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
     """Yield lines that show each row with its edits marked. With a scorer, also show its scores now."""
     for row in rows:
         yield f"{row.item}  ({row.case})"

@@ -85,7 +85,7 @@ def benchmark_plot(
     Behaviour is the share of items that a model wins, on the items that all models share: in the property `behaviour`,
     or averaged over the properties of meaning and order. Raise UsageError if the property was not measured.
     """
-    words, scores = _benchmark_figures(models)
+    words, scores = _benchmark_values(models)
     some = [model for model in models if model.name in scores]
     tables = common_tables([model.side.tables for model in some]) if some else []
     wins = [property_wins(one, model.side.scales) for model, one in zip(some, tables, strict=True)]
@@ -99,7 +99,7 @@ def benchmark_plot(
     return BenchmarkPlot(points, words, said) if len(points) >= FEWEST_TO_DRAW else None
 
 
-def _benchmark_figures(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
+def _benchmark_values(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
     """Return the name of the benchmark figure, and its value for each model that has one."""
     if len((found := _downstream_accuracies(models))[1]) >= FEWEST_TO_DRAW:
         return found

@@ -80,7 +80,7 @@ def compare_seeds(folders: Sequence[Path], *, everything: bool = False) -> SeedC
                         "checkpoint counts once"
                     )
                 of_key[fingerprint] = row.value, f"{row.model} of {folder}"
-    checkpoints = _read_checkpoints(runs)
+    checkpoints = _merge_runs_by_checkpoint(runs)
     if len(checkpoints) < 2:
         raise UsageError(f"{', '.join(map(str, folders))}: {len(checkpoints)} model; give the runs of several seeds")
     first, *others = checkpoints
@@ -110,7 +110,7 @@ class _Checkpoint:
     side: ModelScores
 
 
-def _read_checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
+def _merge_runs_by_checkpoint(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
     """Return each model of the runs once. Raise UsageError for a run without items."""
     found: dict[str, _Checkpoint] = {}
     for folder, results in runs:

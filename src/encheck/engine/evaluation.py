@@ -43,7 +43,7 @@ from encheck.running.resources import (
     open_store,
     resolve_data,
     resolve_english,
-    resolve_index,
+    resolve_list_counts,
     resolve_models,
     resolve_writers,
     shard_loader,
@@ -134,7 +134,7 @@ class Evaluation:
             writers = resolve_writers(settings, store, locks=locks.locks_for_encoding)
             shards = shard_loader(settings, quiet=quiet, is_gated=against is not None)
             data = resolve_data(settings, shared=run, in_shards=shards)
-            index = resolve_index(settings, subjects.values(), data.values())
+            index = resolve_list_counts(settings, subjects.values(), data.values())
             maker = VariantMaker(settings.seed, english, writers)
             session = ScoringSession(subjects, data, store, maker=maker, clock=clock, index=index)
         except BaseException:

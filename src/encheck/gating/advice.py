@@ -209,7 +209,7 @@ def list_required_changes(
         yield f"Repair these rows of the old index, or rebuild the index: {row_numbers_in_words(index.faults.rows)}."
     if reindex and reindex.same_model:
         return
-    yield from _index_changes(new.label, reindex, index) if reindex else ()
+    yield from _vectors_to_encode_again(new.label, reindex, index) if reindex else ()
     sizes = old.dimension, new.dimension
     if None not in sizes and sizes[0] != sizes[1]:
         yield f"Create the index with {sizes[1]} dimensions instead of {sizes[0]}."
@@ -234,7 +234,7 @@ def list_required_changes(
         yield f"Check the licence: {licences[1]} instead of {licences[0]}."
 
 
-def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
+def _vectors_to_encode_again(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
     """Yield which stored vectors have to be replaced; none if all stay valid."""
     if reindex.needed and reindex.up_to:
         count = f"{reindex.longer:,} of {index.documents:,} documents" if index and reindex.longer else "the documents"

@@ -31,7 +31,7 @@ from encheck.options import Settings, arguments_for, parse_generator_mode
 from encheck.options.settings import CAREFUL, parse_index_sizes
 from encheck.running.labels import data_labels, model_labels
 from encheck.running.model_under_test import ModelUnderTest
-from encheck.scoring.vector_search import IndexSize, refuse_missing_faiss, refuse_unsupported_similarity
+from encheck.scoring.vector_search import ListCounts, refuse_missing_faiss, refuse_unsupported_similarity
 from encheck.store import DEFAULT_LIMIT, Store, default_store_path
 from encheck.system import imports
 from encheck.system.documents import open_parquet
@@ -181,7 +181,9 @@ def resolve_data(
     }  # fmt: skip
 
 
-def resolve_index(settings: Settings, subjects: Iterable[ModelUnderTest], data: Iterable[Dataset]) -> IndexSize | None:
+def resolve_list_counts(
+    settings: Settings, subjects: Iterable[ModelUnderTest], data: Iterable[Dataset]
+) -> ListCounts | None:
     """Return the index for the search of documents, or None for exact search.
 
     Raise UsageError if Faiss is missing, or if the data have documents and Faiss lacks a model's similarity.
@@ -193,7 +195,7 @@ def resolve_index(settings: Settings, subjects: Iterable[ModelUnderTest], data: 
         for subject in subjects:
             if isinstance(subject.model, Encoder):
                 refuse_unsupported_similarity(subject.label, subject.model.similarity)
-    return IndexSize(sizes.get("nlist", 0), sizes.get("nprobe", 0))
+    return ListCounts(sizes.get("nlist", 0), sizes.get("nprobe", 0))
 
 
 def _refuse_unused_queries(settings: Settings) -> None:

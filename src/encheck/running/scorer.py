@@ -36,8 +36,8 @@ from encheck.scoring.text_scorers import LexicalIndex, SurfaceScorer, vector_sim
 from encheck.scoring.vector_search import (
     SAMPLE,
     IndexRecall,
-    IndexSize,
     InvertedLists,
+    ListCounts,
     compare_with_exact,
     count_including_own,
     drop_own_documents,
@@ -59,7 +59,7 @@ class DocumentIndexes:
     it.
     """
 
-    def __init__(self, size: IndexSize, seed: int) -> None:
+    def __init__(self, size: ListCounts, seed: int) -> None:
         self.size, self.seed = size, seed
         self._last: tuple[ModelUnderTest, Documents, InvertedLists] | None = None
 
@@ -146,7 +146,7 @@ class Scorer:
         data: Mapping[str, Dataset],
         *,
         seed: int,
-        index: IndexSize | None = None,
+        index: ListCounts | None = None,
         calibrates: bool = True,
     ) -> None:
         self.subjects, self.data, self.seed, self.calibrates = subjects, data, seed, calibrates

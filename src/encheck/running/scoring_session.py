@@ -25,7 +25,7 @@ from encheck.running.service import EncoderService, user_texts_of_run
 from encheck.scoring.item import Item, Items, ItemsScoredInParts
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, find_kind
-from encheck.scoring.vector_search import IndexSize
+from encheck.scoring.vector_search import ListCounts
 from encheck.store import Store, text_key
 from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.memory import rare_collection
@@ -80,7 +80,7 @@ class ScoringSession:
         *,
         maker: VariantMaker,
         clock: WorkClock | None = None,
-        index: IndexSize | None = None,
+        index: ListCounts | None = None,
         calibrates: bool = True,
         items: Mapping[tuple[str, object, int | str], Items] = MappingProxyType({}),
     ) -> None:

@@ -125,23 +125,23 @@ SEEDS = 1 << 31  # that Faiss accepts
 
 
 @dataclass(frozen=True, slots=True)
-class IndexSize:
-    """The number of lists of an index, and how many of them a query searches; 0 means automatic."""
+class ListCounts:
+    """The number of inverted lists of a Faiss index, and how many of them a query searches; 0 means automatic."""
 
     lists: int = 0
     probes: int = 0
 
-    def resolve_sizes(self, documents: int) -> IndexSize:
+    def resolve_sizes(self, documents: int) -> ListCounts:
         """Replace automatic sizes by values for this many documents.
 
         The number of lists is the square root of the number of documents. A query searches one in 16 lists, at least
         16.
 
-        >>> IndexSize().resolve_sizes(1_000_000), IndexSize(probes=5_000).resolve_sizes(900)
-        (IndexSize(lists=1000, probes=63), IndexSize(lists=30, probes=30))
+        >>> ListCounts().resolve_sizes(1_000_000), ListCounts(probes=5_000).resolve_sizes(900)
+        (ListCounts(lists=1000, probes=63), ListCounts(lists=30, probes=30))
         """
         lists = min(self.lists or max(1, round(math.sqrt(documents))), documents)
-        return IndexSize(lists, min(self.probes or max(FEWEST_PROBES, math.ceil(lists / LISTS_A_PROBE)), lists))
+        return ListCounts(lists, min(self.probes or max(FEWEST_PROBES, math.ceil(lists / LISTS_A_PROBE)), lists))
 
 
 def refuse_unsupported_similarity(model: str, similarity: str) -> None:
@@ -167,7 +167,7 @@ class InvertedLists:
     number of threads.
     """
 
-    def __init__(self, documents: Vectors, *, similarity: str, size: IndexSize, seed: int = 0) -> None:
+    def __init__(self, documents: Vectors, *, similarity: str, size: ListCounts, seed: int = 0) -> None:
         self.documents, self.similarity, self.size = documents, similarity, size.resolve_sizes(len(documents))
         self._index = self._train_index(seed)
         self._index.nprobe = self.size.probes
@@ -176,7 +176,7 @@ class InvertedLists:
 
     def set_searched_lists(self, probes: int) -> None:
         """Set how many lists later searches use; 0 means automatic."""
-        self.size = IndexSize(self.size.lists, probes).resolve_sizes(len(self.documents))
+        self.size = ListCounts(self.size.lists, probes).resolve_sizes(len(self.documents))
         self._index.nprobe = self.size.probes
 
     def _normalise_rows(self, vectors: Vectors) -> Vectors:
@@ -250,7 +250,7 @@ class IndexRecall:
     missed a nearer document.
     """
 
-    size: IndexSize
+    size: ListCounts
     documents: int
     depths: tuple[int, ...]
     found: Floats

@@ -117,11 +117,11 @@ class Sharing:
         costs = np.cumsum(self.incidence @ np.asarray(self.incidence.sum(axis=0)).ravel())
         if costs[-1] <= _AT_ONCE:
             whole = slice(0, len(costs))
-            return [(whole, self._sharing_between_patterns(whole))]
+            return [(whole, self._share_matrix_of_patterns(whole))]
         cuts = [0, *np.searchsorted(costs, np.arange(_AT_ONCE, costs[-1], _AT_ONCE)).tolist(), len(costs)]
         return [(slice(a, b), None) for a, b in pairwise(cuts) if a < b]
 
-    def _sharing_between_patterns(self, rows: slice) -> Any:
+    def _share_matrix_of_patterns(self, rows: slice) -> Any:
         found = self.incidence[rows] @ self.incidence.T
         found.data[:] = 1.0
         return found.astype(np.float64)
@@ -130,7 +130,7 @@ class Sharing:
         """Return the matrix S between the patterns times `sums`, shape [patterns, k]."""
         if self.clusters is not None:
             return sums
-        blocks = ((self._sharing_between_patterns(rows) if block is None else block) for rows, block in self._blocks)
+        blocks = ((self._share_matrix_of_patterns(rows) if block is None else block) for rows, block in self._blocks)
         return np.concatenate([block @ sums for block in blocks])
 
     def _sum_by_pattern(self, columns: Floats) -> Floats:

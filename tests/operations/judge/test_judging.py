@@ -202,7 +202,7 @@ def test_answers_of_the_page_count_as_typed_ones_do(folder):
     assert "sbert" not in page
     asked = judging.pool.order[:20]
     old = {one.item: one.before.text for one in judging.disagreements.values()}
-    sides = {q.query: "1" if judging.show_query(q).first == old[q.item] else "2" for q in asked}
+    sides = {q.query: "1" if judging.draw_answer_order(q).first == old[q.item] else "2" for q in asked}
     assert judging.summarise_judgements(import_answers(judging, saved(folder, **sides))).outcome == "block"
     assert write_judging_page(judging)[1] == 40
 

@@ -205,7 +205,7 @@ def _replace_pair(match: re.Match[str], opening: str, closing: str) -> NotationE
     return NotationEdit(((start, start + 1, opening), (end - 1, end, closing)), 2)
 
 
-def find_blank_edits(text: str) -> Iterator[NotationEdit]:
+def find_no_break_space_edits(text: str) -> Iterator[NotationEdit]:
     """Yield edits that replace blanks by no-break blanks, or the reverse."""
     for match in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
         yield NotationEdit(((*match.span(), NO_BREAK if match[0] == " " else " "),), 1)
@@ -264,7 +264,7 @@ def find_emoji_edits(text: str) -> Iterator[NotationEdit]:
 
 
 NOTATIONS: Mapping[str, Callable[[str], Iterator[NotationEdit]]] = {
-    "quotes": find_quote_edits, "blanks": find_blank_edits, "composition": find_composition_edits,
+    "quotes": find_quote_edits, "blanks": find_no_break_space_edits, "composition": find_composition_edits,
     "accents": find_accent_edits, "capitals": find_capital_edits,
     "markup": find_markup_edits, "emoji": find_emoji_edits,
 }  # fmt: skip

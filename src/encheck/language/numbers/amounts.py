@@ -32,7 +32,7 @@ from encheck.language.numbers.numerals import (
     SMALL,
     WORDS,
     NumberStyle,
-    list_other_forms,
+    list_other_notations,
     list_values_at_distance,
     make_spoken_writer,
     ordinal_in_digits,
@@ -98,7 +98,7 @@ def read_cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     in_figures = _is_abbreviated(spot.word_after()) or (
         value > MAX_SPELLED_ALONE and not style.decimals and not spot.counts_many
     )
-    forms = tuple(form for form in list_other_forms(value, style) if form.name != "words" or not in_figures)
+    forms = tuple(form for form in list_other_notations(value, style) if form.name != "words" or not in_figures)
 
     def other_values(distance: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)

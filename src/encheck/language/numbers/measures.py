@@ -15,7 +15,7 @@ from encheck.language.numbers.numerals import (
     SCALES,
     WORDS,
     NumberStyle,
-    list_other_forms,
+    list_other_notations,
     list_values_at_distance,
     make_spoken_writer,
     parse_digits,
@@ -167,7 +167,7 @@ def _measure_forms(value: Fraction, style: NumberStyle, word: str, name: str, *,
     result = []
     if is_wordy:
         return [NumberForm("digits", lambda v: f"{NumberStyle(commas=v >= 1_000).write(v)} {word}")]
-    plain = () if style.decimals else list_other_forms(value, style)  # "two point eight kilograms" is unusual
+    plain = () if style.decimals else list_other_notations(value, style)  # "two point eight kilograms" is unusual
     result += [NumberForm(form.name, partial(_write_with_unit, form.write, long)) for form in plain]
     if word != long:
         result.append(NumberForm("unit in full", lambda v: f"{style.write(v)} {long}"))

@@ -149,7 +149,7 @@ def parse_digits(text: str) -> tuple[Fraction, NumberStyle]:
     return Fraction(plain.replace(",", "")) * style.size, style
 
 
-def list_other_forms(value: Fraction, style: NumberStyle) -> tuple[NumberForm, ...]:
+def list_other_notations(value: Fraction, style: NumberStyle) -> tuple[NumberForm, ...]:
     """Return other notations of a number in digits."""
     result = []
     if style.scale:

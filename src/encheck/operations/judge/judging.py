@@ -91,7 +91,7 @@ class Judging:
         """The name of the model that is to be replaced."""
         return self.gate.against[0].baseline
 
-    def show_query(self, query: JudgingQuery, *, again: bool = False) -> ShownPair:
+    def draw_answer_order(self, query: JudgingQuery, *, again: bool = False) -> ShownPair:
         """Return the query with its answers in random order. A repeat gets an order of its own."""
         one = self.disagreements[query.item]
         texts, is_swapped = [one.before.text, one.after.text], query.is_swapped(self.pool.seed, again=again)
@@ -115,8 +115,8 @@ class Judging:
         answered = self.summarise_judgements(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
         if due:
-            return self.show_query(due, again=True)
-        return next((self.show_query(q) for q in self.planned_queries if known.answer_to(q) is None), None)
+            return self.draw_answer_order(due, again=True)
+        return next((self.draw_answer_order(q) for q in self.planned_queries if known.answer_to(q) is None), None)
 
     def read_repeats(self) -> dict[str, Judgement]:
         """Return the judgements of repeated pairs, by query. Raise UsageError if the file cannot be read."""
@@ -306,11 +306,11 @@ def write_judging_page(judging: Judging) -> tuple[Path, int]:
     done = 0
     for count, q in enumerate(judging.planned_queries, start=1):
         if known.answer_to(q) is None:
-            asked.append(judging.show_query(q))
+            asked.append(judging.draw_answer_order(q))
         else:
             done += 1
         if asked and count in due:
-            asked.append(judging.show_query(due[count], again=True))
+            asked.append(judging.draw_answer_order(due[count], again=True))
         if asked and count in judging.pool.looks:
             looks.append(len(asked))
     path = judging.folder / SHEET
@@ -365,7 +365,7 @@ def import_answers(judging: Judging, path: Path) -> Judgements:
             raise UsageError(
                 f"{path}: the answer to query {name!r} is {said!r}, but should be {', '.join(PAGE_ANSWERS)}"
             )
-        answer = judging.show_query(known[query], again=query != name).parse_answer(said)
+        answer = judging.draw_answer_order(known[query], again=query != name).parse_answer(said)
         if query == name:
             kept.append((known[query], answer))
         else:
