@@ -179,6 +179,9 @@ def test_what_is_no_summary_is_refused(folder, text):
     [
         ("http://embed.corp:8080/v1", "tei"),
         ("/srv/models/ckpt-5", "ckpt-5"),
+        ("./ckpt-5", "ckpt-5"),
+        ("~/ckpt-5", "ckpt-5"),
+        ("models/mine/ckpt-5", "ckpt-5"),
         ("owner/name", "owner/name"),
         ("sbert", "sbert"),
     ],

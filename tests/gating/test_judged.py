@@ -10,6 +10,7 @@ from encheck.gating.unlabelled_search import (
     Judgements,
     JudgingPool,
     JudgingQuery,
+    JudgingSample,
     decide_at_looks,
     decide_by_judgements,
     estimate_loss,
@@ -48,6 +49,23 @@ def test_looks_are_fixed_by_what_differs_and_not_by_answers():
     heavy = pool(weights=[50] * 40 + [1] * 2_960)
     assert heavy.looks[-1] == 426  # few of the answers count, so all are asked
     assert plan_looks(pool(500, 0).share, np.ones(0), delta=0.02) == ()
+
+
+def test_how_the_old_and_the_new_answers_are_numbered_changes_nothing():
+    """Queries that share an old or a new answer are no independent evidence, whatever the numbers of the answers."""
+    rng = np.random.default_rng(0)
+    old, new = rng.integers(0, 8, (2, 60))
+    losses = np.sign(rng.normal(size=8)[old] + rng.normal(size=8)[new])
+    other = rng.permutation(8)
+
+    def statistic(*clusters):
+        return float(loss_statistic(JudgingSample(0.2, 500.0, np.ones(60), clusters), losses, np.zeros(1))[0])
+
+    z = statistic(old, new)
+    assert z == pytest.approx(statistic(new, old))
+    assert z == pytest.approx(statistic(other[old], other[new]))
+    alone = np.arange(60)
+    assert abs(z) < min(abs(statistic(old, alone)), abs(statistic(alone, new))) < abs(statistic(alone, alone))
 
 
 def test_27_of_36_decisive_answers_block_as_soon_as_they_are_there():

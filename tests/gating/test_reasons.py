@@ -181,6 +181,9 @@ def test_of_several_open_rows_the_one_that_needs_most_is_named_and_the_data_are_
     passed = decide_by_rows([rate("entity/d/1", n=9_000)])
     settled = replace(decision, rows=(*decision.rows, *passed.rows))
     assert suggest_remedies(settled, sampled=["other"]) == suggest_remedies(decision, sampled=["other"])
+    by_family = replace(decision, rows=tuple(replace(row, outcome="pass") for row in decision.rows))
+    (more, *_) = suggest_remedies(by_family, sampled=["other"])
+    assert "would decide family meaning kept, family order (--sample all or --data probes:fresh=SEED or" in more
     only = replace(decision, rows=(open_rows[small.name],), families=())
     assert "--sample all" not in suggest_remedies(only, sampled=["other"])[0]
 
