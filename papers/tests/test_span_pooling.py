@@ -320,7 +320,13 @@ def test_a_graph_network_is_the_sum_over_roles_of_the_means_over_neighbours():
             into[3][2] = before[[0, 1]].mean(dim=0)  # and back
             into[4][2] = before[3]
             expected = before @ layer.root + layer.bias + sum(x @ w for x, w in zip(into, layer.weight, strict=True))
+        again = layers[1](
+            layers[0](vectors[0, :4], torch.tensor(edges.T[:2]), torch.tensor(edges.T[2])).relu(),
+            torch.tensor(edges.T[:2]),
+            torch.tensor(edges.T[2]),
+        )
     assert torch.allclose(found[:4], expected, atol=1e-5)
+    assert torch.allclose(found[:4], again, atol=1e-5)
     assert not found[4].any()
 
 

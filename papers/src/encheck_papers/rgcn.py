@@ -19,7 +19,7 @@ from encheck_papers.frames import Argument
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.nn import ModuleList
+    from torch.nn import Module, ModuleList
 
 OTHER = "other"  # for a role that is not listed
 MODIFIERS = "ADJ ADV CAU COM DIR DIS EXT GOL LOC LVB MNR MOD NEG PNC PRD PRP REC TMP"
@@ -75,7 +75,19 @@ def convolved(layers: ModuleList, vectors: Tensor, there: Tensor, edges: Tensor)
     ends = number[(edges[:, :, :2] + first[:, None, None])[used]].T
     states = vectors[there]
     for i, layer in enumerate(layers):
-        states = layer(states.relu() if i else states, ends, edges[:, :, 2][used])
+        states = _layer_output(layer, states.relu() if i else states, ends, edges[:, :, 2][used])
     found = torch.zeros_like(vectors, dtype=states.dtype)
     found[there] = states
+    return found
+
+
+def _layer_output(layer: Module, states: Tensor, ends: Tensor, relations: Tensor) -> Tensor:
+    """The output of an RGCNConv, shape [words, d].
+
+    Its own `forward` indexes the matrices one by one, which gives each a gradient of the size of them all.
+    """
+    size = (len(states), len(states))
+    found = states @ layer.root + layer.bias
+    for number, matrix in enumerate(layer.weight.unbind()):
+        found = found + layer.propagate(ends[:, relations == number], size=size, x=states, edge_type_ptr=None) @ matrix
     return found
