@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -72,14 +73,24 @@ HALVES = Set("PAWS-QQP", "paws_qqp", "paws-qqp@halves", differs=("split",))  # n
 
 
 def there(sets: Iterable[Set], root: Path) -> list[Set]:
-    """Those that lie in the folder; a warning names the others, of which nothing is measured."""
+    """Those that lie in the folder; a warning names the others, of which nothing is measured.
+
+    DataError if a file of theirs is cut off.
+    """
     found = []
     for one in sets:
         if (root / one.folder).exists():
+            refuse_cut(one.spec(root))
             found.append(one)
         else:
             log.warning("%s is not in %s: nothing is measured on %s", one.folder, root, one.name)
     return found
+
+
+@cache
+def refuse_cut(spec: str) -> None:
+    """DataError if a file of the corpus has fewer rows than it was published with."""
+    load(spec, sample=1, whole=True)
 
 
 def rows_of(found: Any, check: str, metric: str, *, label: int | None = None, data: str = "") -> list[Result]:

@@ -177,7 +177,7 @@ def read(root: str, most: Mapping[str, int | None]) -> Data:
 
     MRPC and the STS benchmark share sentences: those of a measured part train nothing.
     """
-    loaded = {name: load(spec.format(root), sample=None) for name, spec in SOURCES.items()}
+    loaded = {name: load(spec.format(root), sample=None, whole=True) for name, spec in SOURCES.items()}
     sets = {name: one.pairs for name, one in loaded.items()}
     parts = {
         (name, split): [p for p in pairs if p.split == split][: most[name]]

@@ -65,7 +65,7 @@ def link_best(out: Path, runs: Sequence[Results]) -> Path:
 
 def training_parts(data: Sequence[str], *, dev: str | None, pairs: int | None) -> tuple[Parts, dict[str, Parts]]:
     """The parts of all data sets together, and of each by its name."""
-    each = [parts_of(load(spec, sample=None)) for spec in data]
+    each = [parts_of(load(spec, sample=None, whole=True)) for spec in data]
     named = {one.name: one for one in each}
     if len(named) < len(each):
         raise UsageError(f"--data names {', '.join(one.name for one in each)}: each data set should be there once")

@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> list[Results]:
     combinations = dict.fromkeys(tuple(checked_features([p.strip() for p in one.split(",")])) for one in asked)
     found: list[Results] = []
     for spec in dict.fromkeys(told.data):
-        whole = parts_of(load(spec, sample=None))
+        whole = parts_of(load(spec, sample=None, whole=True))
         for features in combinations:
             for seed in range(told.seeds):
                 parts = whole.sampled(told.pairs, seed=seed) if told.pairs else whole

@@ -202,7 +202,7 @@ def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training
     found = []
     poolings, shares = (list(dict.fromkeys(asked)) for asked in (told.pooling or USUAL, told.share or [1.0]))
     for spec in dict.fromkeys(told.data):
-        parts = parts_of(load(spec, sample=None))
+        parts = parts_of(load(spec, sample=None, whole=True))
         for seed in range(told.seeds):
             some = parts.sampled(told.pairs, seed=seed) if told.pairs else parts
             choices = choices_of(told, seed=seed)

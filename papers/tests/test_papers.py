@@ -25,6 +25,7 @@ from papers_text import text_figures
 
 import papers
 from encheck import load_data
+from encheck.datasets import mrpc
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
 from encheck.errors import DataError
@@ -439,7 +440,7 @@ def test_a_draw_has_equally_many_pairs_of_each_label_and_the_same_paraphrases_in
     assert draws[0] == draws[1]
 
 
-def test_cells_and_sizes_are_counted_from_the_files_and_what_is_missing_is_named(tmp_path, caplog):
+def test_cells_and_sizes_are_counted_from_whole_files_and_what_is_missing_is_named(tmp_path, caplog, monkeypatch):
     lines = ["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"]
     pairs = [
         ("a red car", "a red car", 1),
@@ -450,6 +451,11 @@ def test_cells_and_sizes_are_counted_from_the_files_and_what_is_missing_is_named
     lines += [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(pairs)]
     (tmp_path / "mrpc").mkdir()
     (tmp_path / "mrpc/msr_paraphrase_test.txt").write_text("\n".join(lines) + "\n")
+    with pytest.raises(
+        DataError, match=r"test\.txt is cut off: it has 4 rows, .* has 1,725"
+    ):
+        next(measure.cells(tmp_path, "-"))
+    monkeypatch.setitem(mrpc.EXPECTED, "msr_paraphrase_test.txt", (4, {}))
     (cells,) = measure.cells(tmp_path, "-")
     assert {f.row: f.value for f in cells.figures if len(f.row) == 2} == {"Po": 1, "Pn": 1, "No": 1, "Nn": 1}
     assert "qqp/Quora_question_pair_partition is not in" in caplog.text

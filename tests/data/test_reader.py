@@ -180,6 +180,21 @@ def test_a_published_file_that_ends_within_a_row_is_cut_off(saved):
     )
 
 
+def test_a_published_file_that_lacks_rows_is_refused_where_the_corpus_should_be_whole(saved):
+    path = saved("test.tsv", PAWS + GOOD)
+    assert load(f"paws:{path}").rows == 1
+    with pytest.raises(DataError, match=r"test.tsv is cut off: it has 1 rows, but the published test.tsv has 8,000"):
+        load(f"paws:{path}", whole=True)
+    assert load(f"paws:{path.rename(path.with_name('own.tsv'))}", whole=True).rows == 1
+
+
+def test_a_smaller_copy_that_is_widespread_is_whole(saved, caplog):
+    folder = saved("CR/custrev.pos", "it works\n" * 2_406).parents[1]
+    saved("CR/custrev.neg", "it broke\n" * 1_366)
+    load(f"senteval:{folder}", sample=None, whole=True)
+    assert not caplog.records
+
+
 def test_mixed_line_endings_are_read(saved):
     rows = [f"{n}\tone {n}\ttwo {n}\t0" for n in range(3)]
     path = saved("own.tsv", PAWS.replace("\n", "\r\n") + rows[0] + "\n" + rows[1] + "\r\n\r\n" + rows[2])

@@ -133,6 +133,7 @@ def load(
     quick: bool = False,
     passages: PassageOptions = DEFAULT_PASSAGE_OPTIONS,
     shared: str | None = None,
+    whole: bool = False,
 ) -> Dataset:
     """Load the data set `NAME`, `NAME:PATH`, `NAME@SPLIT:PATH` or `NAME@PROPERTY:PATH`.
 
@@ -144,14 +145,16 @@ def load(
     kind of data is guessed. `passages` says how to read articles without labels. SPLIT is a key of READINGS in the data
     set's module. PROPERTY is the property of all rows of triplets or contrasts. With `quick`, the embedded probes are
     reduced to a fixed part, and other data to 100 clusters. `shared` is the prefix of files in which the processes of
-    one run share what they read.
+    one run share what they read. With `whole`, a file of a public corpus that has fewer rows than it was published with
+    is a DataError; otherwise, a warning gives both counts.
     """
     label, spec = _name_data_set_of_path(label, spec, has_log=passages.queries is not None)
     if quick:
         few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
         whole = load(
-            spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages, shared=shared
-        )
+            spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages, shared=shared,
+            whole=whole,
+        )  # fmt: skip
         return whole.select_quick_groups()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -172,7 +175,8 @@ def load(
     if fresh:
         return replace(fresh, name=label or data_label(spec).replace(":", "-"))
     called = label or data_label(spec)
-    request = DataRequest(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
+    bad = BadRows(skip=skip_bad_rows, whole=whole)
+    request = DataRequest(called, path, reading, sample, seed, passages, bad, shared)
     if name in PROPERTY_DATA_SETS and properties_of_spec(spec):
         return _load_property_rows(module, request)
     if hasattr(module, "data_set_with_these_columns") and (

@@ -87,7 +87,7 @@ def _make_pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iter
         for split, rows in parts.items()
         for row in make_pair_rows(file, ((n, (f[3], f[4], f[0], None)) for n, f in rows), split=split, bad=bad)
     )
-    return yield_and_check_counts(file, pairs, EXPECTED)
+    return yield_and_check_counts(file, pairs, EXPECTED, bad)
 
 
 def _read_dev_ids(file: Path, rows: Numbered) -> set[tuple[str, str]]:

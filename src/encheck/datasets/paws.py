@@ -44,4 +44,4 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Yield the pairs in file order. Columns: id, sentence1, sentence2, label; tabs, no quoting."""
     for file, split in find_split_files(path, SPLITS, data_set="paws"):
         rows = ((n, (f[1], f[2], f[3], None)) for n, f in read_tab_rows(file, columns=4, header=HEADER, bad=bad))
-        yield from yield_and_check_counts(file, make_pair_rows(file, rows, split=split, bad=bad), EXPECTED)
+        yield from yield_and_check_counts(file, make_pair_rows(file, rows, split=split, bad=bad), EXPECTED, bad)

@@ -56,7 +56,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             return PairRow(decode_bytes_literal(fields[1]), decode_bytes_literal(fields[2]), label, split)
 
         numbered = read_tab_rows(file, columns=4, header=HEADER, bad=bad)
-        yield from yield_and_check_counts(file, make_checked_rows(file, numbered, make_row, bad=bad), EXPECTED)
+        yield from yield_and_check_counts(file, make_checked_rows(file, numbered, make_row, bad=bad), EXPECTED, bad)
 
 
 def read_with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:

@@ -55,7 +55,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             return PairRow(fields[2], fields[3], label, split, fields[0], score)
 
         rows = make_checked_rows(file, read_tab_rows(file, columns=7, bad=bad), make_row, bad=bad)
-        yield from yield_and_check_counts(file, rows, EXPECTED)
+        yield from yield_and_check_counts(file, rows, EXPECTED, bad)
 
 
 def parse_judgement(field: str) -> tuple[int | None, float]:

@@ -66,7 +66,7 @@ def _read_wang_split(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
             f"question 2 and pair id, or a header that has {', '.join(COLUMNS)}; expected {FILES}"
         )
     rows = ((n, (f[1], f[2], f[0], None)) for n, f in read_tab_rows(file, columns=4, bad=bad))
-    return yield_and_check_counts(file, make_pair_rows(file, rows, split=split, bad=bad), EXPECTED)
+    return yield_and_check_counts(file, make_pair_rows(file, rows, split=split, bad=bad), EXPECTED, bad)
 
 
 def _read_full_file(file: Path, split: str, delimiter: str, bad: BadRows) -> Iterator[PairRow]:

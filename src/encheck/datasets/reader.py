@@ -92,11 +92,12 @@ class PairRow(NamedTuple):
 class BadRows:
     """Decides about a malformed row: stop with an error, or skip the row and count it.
 
-    `remedy` is added to the error.
+    `remedy` is added to the error. If a corpus should be `whole`, a published file that lacks rows is an error too.
     """
 
     skip: bool = False
     remedy: str = "Fix the row, or pass --skip-bad-rows to skip it"
+    whole: bool = False
     skipped: list[str] = field(default_factory=list)
 
     def __call__(self, path: Path | str, line: int, problem: str) -> None:
@@ -426,27 +427,32 @@ def find_split_files(path: Path, names: dict[str, str], *, data_set: str) -> lis
 
 
 def yield_and_check_counts(
-    file: Path, rows: Iterable[PairRow], expected: Expected, *, name: str = ""
+    file: Path, rows: Iterable[PairRow], expected: Expected, bad: BadRows, *, name: str = ""
 ) -> Iterator[PairRow]:
     """Yield the rows of a file unchanged, then call `check_published_counts`."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts[str(row.label)] += 1
         yield row
-    check_published_counts(file, counts, expected, name=name)
+    check_published_counts(file, counts, expected, bad, name=name)
 
 
-def check_published_counts(file: Path, counts: Mapping[str, int], expected: Expected, *, name: str = "") -> None:
+def check_published_counts(
+    file: Path, counts: Mapping[str, int], expected: Expected, bad: BadRows, *, name: str = ""
+) -> None:
     """Compare a file's rows per label with those in `expected` under the file's name, or under `name`.
 
-    Raise DataError if rows are missing and the last line has no line end, because then the file was cut off. Warn about
-    any other difference.
+    Raise DataError if rows are missing, and the corpus should be whole or the last line has no line end, because then
+    the file was cut off. Warn about any other difference.
     """
     wanted, _ = expected.get(name or file.name, (0, {}))
-    if sum(counts.values()) < wanted and not _ends_a_line(file):
+    found = sum(counts.values())
+    if found < wanted and (bad.whole or not _ends_a_line(file)):
+        how = "it" if bad.whole else "its last line has no end, and it"
+        remedy = "" if bad.whole else ", or add the line end if you want only this part"
         raise DataError(
-            f"{file} is cut off: its last line has no end, and it has {sum(counts.values()):,} rows, but the published "
-            f"{file.name} has {wanted:,}. Get it again, or add the line end if you want only this part"
+            f"{file} is cut off: {how} has {found:,} rows, but the published {name or file.name} has {wanted:,}. "
+            f"Get it again{remedy}"
         )
     warn_unless_published_counts(name or file.name, counts, expected)
 

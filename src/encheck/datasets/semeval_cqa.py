@@ -230,7 +230,7 @@ def _make_labelled_pairs(
                     bad(answers, line, f"no file with texts has {'/'.join(key)}")
 
         rows = make_checked_rows(answers, candidates(), lambda pair: _make_pair_row(task, *pair), bad=bad)
-        yield from yield_and_check_counts(answers, rows, EXPECTED)
+        yield from yield_and_check_counts(answers, rows, EXPECTED, bad)
     rest = [pool[key] for key in pool.keys() - {key for _, key, _ in judged}]
     rest.sort(key=lambda c: (c.file, c.line))
     for file, group in groupby(rest, key=lambda c: c.file):
@@ -240,7 +240,7 @@ def _make_labelled_pairs(
             lambda c: _make_pair_row(task, c, None),
             bad=bad,
         )
-        yield from yield_and_check_counts(file, own, EXPECTED, name=f"{file.name} {task}")
+        yield from yield_and_check_counts(file, own, EXPECTED, bad, name=f"{file.name} {task}")
 
 
 def _make_pair_row(task: str, candidate: Candidate, gold_label: int | None) -> PairRow:

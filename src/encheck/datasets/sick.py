@@ -62,7 +62,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             file, columns=len(names), header=() if first[0].strip().isdecimal() else names, bad=bad
         )
         rows = make_checked_rows(file, numbered, partial(_make_pair_row, split=split), bad=bad)
-        yield from yield_and_check_counts(file, rows, EXPECTED)
+        yield from yield_and_check_counts(file, rows, EXPECTED, bad)
 
 
 def _make_pair_row(fields: list[str], split: str) -> PairRow:

@@ -60,14 +60,14 @@ class StsYear:
                 f"{self.name}: {folder} holds {names}, but {self.name} has {', '.join(sorted(known))}: another year's?"
             )
         if known - there:
-            LOG.warning(
-                "%s: %s lacks %s, so its means are not comparable with published ones",
-                self.name, folder, ", ".join(sorted(known - there)),
-            )  # fmt: skip
+            lacking = f"{self.name}: {folder} lacks {', '.join(sorted(known - there))}"
+            if bad.whole:
+                raise DataError(f"{lacking}. Get the folder again")
+            LOG.warning("%s, so its means are not comparable with published ones", lacking)
         for subset, file in sorted(subsets.items(), key=lambda entry: entry[1]):
             if subset not in LEFT_OUT:
                 yield from yield_and_check_counts(
-                    file, _read_scored_rows(file, subset, bad), self.EXPECTED, name=f"STS.input.{subset}.txt"
+                    file, _read_scored_rows(file, subset, bad), self.EXPECTED, bad, name=f"STS.input.{subset}.txt"
                 )
 
     def _find_folder(self, path: Path) -> Path:

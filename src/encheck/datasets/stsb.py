@@ -53,4 +53,4 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             return PairRow(fields[5], fields[6], int(score >= 4), split, score=score)
 
         rows = make_checked_rows(file, read_tab_rows(file, columns=(7, 9), bad=bad), make_row, bad=bad)
-        yield from yield_and_check_counts(file, rows, EXPECTED)
+        yield from yield_and_check_counts(file, rows, EXPECTED, bad)

@@ -59,7 +59,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     for file, split in _find_files(path):
         rows = _read_parallel_files(file, bad) if file.name == "sim.txt" else _read_rows_with_votes(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
-        yield from yield_and_check_counts(file, rows, EXPECTED, name=name)
+        yield from yield_and_check_counts(file, rows, EXPECTED, bad, name=name)
 
 
 def read_with_held_out_validation(path: Path, bad: BadRows) -> Iterator[PairRow]:
