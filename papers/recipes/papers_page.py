@@ -186,12 +186,20 @@ def _own(figure: Figure, unit: str) -> str:
 
 
 def _stands_for(ours: Ours) -> Iterator[str]:
-    """What each row or column of ours stands for."""
+    """What each row or column of ours stands for: one by one, or together if their names end alike."""
     used = {name for place in ours.figures for name in place}
+    by_ending: dict[str, dict[str, str]] = {}  # ending or own name -> own name -> what it stands for and how it differs
     for name, label in ours.labels.items():
         if name in used and label.stands_for and label.differs:
             how = ", ".join(DIFFERENCES[kind] for kind in label.differs)
-            yield f"- *{name}* stands for {_name(' and '.join(label.stands_for))}: {how}."
+            ending = name.removeprefix(label.stands_for[0]) if len(label.stands_for) == 1 else name
+            by_ending.setdefault(ending, {})[name] = f"{_name(' and '.join(label.stands_for))}: {how}."
+    for ending, found in by_ending.items():
+        differs = {one.rpartition(": ")[2] for one in found.values()}
+        if len(found) > 1 and len(differs) == 1:
+            yield f"- Names that end in *{ending.removeprefix(', ')}* stand for the paper's without it: {differs.pop()}"
+        else:
+            yield from (f"- *{name}* stands for {one}" for name, one in found.items())
     if any(figure.is_tuned for figure in ours.figures.values()):
         yield "- †: the model was trained on this data set."
     if any(figure.is_recorded for figure in ours.figures.values()):
