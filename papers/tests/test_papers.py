@@ -451,9 +451,7 @@ def test_cells_and_sizes_are_counted_from_whole_files_and_what_is_missing_is_nam
     lines += [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(pairs)]
     (tmp_path / "mrpc").mkdir()
     (tmp_path / "mrpc/msr_paraphrase_test.txt").write_text("\n".join(lines) + "\n")
-    with pytest.raises(
-        DataError, match=r"test\.txt is cut off: it has 4 rows, .* has 1,725"
-    ):
+    with pytest.raises(DataError, match=r"test\.txt is cut off: it has 4 rows, .* has 1,725"):
         next(measure.cells(tmp_path, "-"))
     monkeypatch.setitem(mrpc.EXPECTED, "msr_paraphrase_test.txt", (4, {}))
     (cells,) = measure.cells(tmp_path, "-")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from encheck_papers.frames import Argument
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.nn import Module, ModuleList
+    from torch.nn import ModuleList
 
 OTHER = "other"  # for a role that is not listed
 MODIFIERS = "ADJ ADV CAU COM DIR DIS EXT GOL LOC LVB MNR MOD NEG PNC PRD PRP REC TMP"
@@ -81,13 +81,13 @@ def convolved(layers: ModuleList, vectors: Tensor, there: Tensor, edges: Tensor)
     return found
 
 
-def _layer_output(layer: Module, states: Tensor, ends: Tensor, relations: Tensor) -> Tensor:
+def _layer_output(layer: Any, states: Tensor, ends: Tensor, relations: Tensor) -> Tensor:
     """The output of an RGCNConv, shape [words, d].
 
     Its own `forward` indexes the matrices one by one, which gives each a gradient of the size of them all.
     """
     size = (len(states), len(states))
-    found = states @ layer.root + layer.bias
+    found: Tensor = states @ layer.root + layer.bias
     for number, matrix in enumerate(layer.weight.unbind()):
         found = found + layer.propagate(ends[:, relations == number], size=size, x=states, edge_type_ptr=None) @ matrix
     return found

@@ -151,11 +151,11 @@ def load(
     label, spec = _name_data_set_of_path(label, spec, has_log=passages.queries is not None)
     if quick:
         few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
-        whole = load(
+        unreduced = load(
             spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages, shared=shared,
             whole=whole,
         )  # fmt: skip
-        return whole.select_quick_groups()
+        return unreduced.select_quick_groups()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
     if name not in known_data_sets():
