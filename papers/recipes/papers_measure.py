@@ -630,14 +630,14 @@ def systems(root: Path, _model: str) -> Iterator[Measured]:
     tables = {"T6": "A", "T7": "B", "T8": "C"}
     if (root / SYSTEMS_2016).exists():
         for table, task in tables.items():
-            data = load(f"semeval-cqa:{root}/semeval2016_task3#{task}", sample=None)
+            data = load(f"semeval-cqa:{root}/semeval2016_task3#{task}", sample=None, whole=True)
             files = sorted((root / SYSTEMS_2016).glob(f"*/subtask_{task}_primary.txt"))
             runs = {file.parent.name: score_predictions(read_predictions(file), data) for file in files}
             command = f"encheck run --predictions RUN --data semeval-cqa:DIR/semeval2016_task3#{task}"
             yield _systems(table, f"systems of 2016, {task}", runs, data, command, suffix=", 2016")
     file = root / "semeval2017_task3/mappsent_subtaskB.pred"
     if file.exists():
-        data = load(f"semeval-cqa:{root}/semeval2017_task3#B", sample=None)
+        data = load(f"semeval-cqa:{root}/semeval2017_task3#B", sample=None, whole=True)
         command = "encheck run --predictions mappsent_subtaskB.pred --data semeval-cqa:DIR/semeval2017_task3#B"
         runs = {"MappSent": score_predictions(read_predictions(file), data)}
         yield _systems("T7", "systems of 2017, B", runs, data, command, suffix=", 2017")
