@@ -108,8 +108,11 @@ def test_a_page_advises_against_a_model_that_guesses_though_it_is_small_enough_f
 
     small, seeing = behaving("small", 0.4, beats_chance=False), behaving("seeing", 0.8, beats_chance=True)
     both = report(small, seeing)
-    assert "small is on the front without being shown to beat guessing in any property" in list(cost_lines(both))
-    assert "Take seeing" in render_costs(both)
+    said = "no evidence for small: it is on the front, but not shown to beat guessing in any property"
+    assert said in list(cost_lines(both))
+    page = render_costs(both)
+    assert "Take seeing" in page
+    assert "Not shown to beat guessing, and so not advised: small." in page
     assert "Choose among small and other" in render_costs(
         report(small, replace(small, name="other", full_name="other"))
     )

@@ -436,20 +436,26 @@ def _cost_remarks(report: CostReport) -> Iterator[str]:
         yield f"no evidence of {guessed}: no model is shown to beat guessing, so no difference counts"
     for name in report.guessing:
         if name in report.front:
-            yield f"{names[name]} is on the front without being shown to beat guessing in any property"
+            yield f"no evidence for {names[name]}: it is on the front, but not shown to beat guessing in any property"
     yield f"{FRONT}: {', '.join(names[name] for name in report.front)}"
 
 
 def render_costs(report: CostReport) -> str:
     """Return the HTML page. The template escapes every text."""
     names, beaten = _full_names(report), len(report.beaten)
-    fit = [names[name] for name in report.front if name not in report.guessing]  # no model to take is one that guesses
-    front = fit or [names[name] for name in report.front]
+    front = [names[name] for name in report.front if name not in report.guessing]
+    others = [names[name] for name in report.front if name in report.guessing] if front else []
+    front = front or [names[name] for name in report.front]
     choice = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
-    out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another model"
+    why = "No model beats another."
+    if beaten:
+        are = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten"
+        why = f"{are}: another model is better in one respect and worse in none."
+    if others:
+        why += f" Not shown to beat guessing, and so not advised: {', '.join(others)}."
     banner = VerdictBanner(
         "", "COMPARED", f"Take {choice}" if len(front) == 1 else f"Choose among {choice}",
-        f"{out} is better in one respect and worse in none." if beaten else "No model beats another.",
+        why,
         NextStep("Gate it against the model in use before you ship it." if len(front) == 1
                  else "Weigh speed, size and price against quality on your data."),
     )  # fmt: skip
