@@ -143,7 +143,10 @@ def test_of_many_workers_one_encodes(run_here, tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, tmp_path):
-    (tmp_path / "bad.sqlite").write_text("no store" * 1000)
+    bad = tmp_path / "bad.sqlite"
+    Store(bad).close()
+    header = bad.read_bytes()[:100]
+    bad.write_bytes(header + b"no store" * 1000)
     process = start("-n", "2", "--store=bad.sqlite", "--quick")
     _, err = process.communicate(timeout=120)
     assert err.count("the store bad.sqlite is damaged") == 1
