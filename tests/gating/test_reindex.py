@@ -66,11 +66,11 @@ def gate(place, tmp_path_factory):
 
     def gate(candidate, data="probes", old=place / "old", **options):
         spec = f"probes:{place / 'some.jsonl'}" if data == "probes" else f"retrieval:{place / data}.jsonl"
-        how = {"data": spec, "checks": "number or retrieval", "store": store, "device": "cpu", **options}
+        how = {"data": spec, "checks": "number or retrieval", "store": store, "device": "cpu"}
         if (old, data) not in baselines:
             baselines[old, data] = tmp_path_factory.mktemp("baseline") / "old"
             encheck.run(old, **how, save_baseline=baselines[old, data])
-        found = encheck.gate(candidate, baselines[old, data], **how).results.raw
+        found = encheck.gate(candidate, baselines[old, data], **how, **options).results.raw
         jsonschema.validate(as_values(found), schema(), cls=jsonschema.Draft202012Validator)
         return found.gate
 

@@ -12,6 +12,8 @@ import pytest
 import yaml
 from test_action import BASH, SCRIPTS
 
+from encheck.engine.folder import CLEARED
+
 ROOT = Path(__file__).resolve().parents[2]
 DOC = (ROOT / "docs/tasks/ci.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", DOC, re.DOTALL)
@@ -52,8 +54,6 @@ def test_the_shell_is_shell_and_stops_at_what_fails(name, tmp_path):
 
 
 def test_a_second_run_into_one_folder_removes_the_whole_report_of_the_first():
-    from encheck.engine.folder import CLEARED
-
     removed = [set(re.search(r"for old in (.*?);", text, re.DOTALL)[1].split()) for text in (PLAIN, JENKINS)]
     assert [set(CLEARED) - names for names in removed] == [set(), set()]
 
@@ -201,6 +201,12 @@ def test_the_action_gates_a_forks_branch_and_pushes_a_new_baseline_after_a_merge
     code, said = job(SCRIPTS["gate"], PUSH["run"], **given | {"REFRESH": "true"})
     assert code == 0, said
     assert "reports/baselines/model/baseline.json" in git("ls-tree", "-r", "--name-only", "main", cwd=job.origin)
+
+
+def test_the_action_forgets_every_file_of_an_earlier_run():
+    """Without results.json encheck takes what is left for files of someone else, and replaces none."""
+    (names,) = re.findall(r"forget\(\) \{ rm -f -- \"\$REPORT\"/\{(.*?)\}", SCRIPTS["gate"])
+    assert {*names.split(",")} == {*CLEARED, "junit.xml"}
 
 
 @pytest.mark.long

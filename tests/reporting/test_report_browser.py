@@ -295,7 +295,7 @@ def test_a_comparison_of_ten_fits_a_screen_and_a_phone(opened, tmp_path):
     many = [f"a-rather-long-name-of-a-model-{n}" for n in range(10)]
     runs = [write_run(tmp_path / n, [0.9] * (40 - 4 * i) + [0.1] * 4 * i, model=n) for i, n in enumerate(many)]
     page = opened(render_comparison(compare(runs)))
-    assert "0.61" in page.locator("table.matrix").inner_text()
+    assert "61%" in page.locator("table.matrix").inner_text()
     assert page.locator(".forest").count() == 9
     assert page.locator(".example").first.is_visible()
     assert unfit(page) == ([], False)
