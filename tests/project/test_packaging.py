@@ -92,7 +92,7 @@ def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, some_pr
     args = ["run", "-k", "synonym_of_the_same_word", "-q", "--data", some_probes]
     done = run(installed[1], "-m", "encheck", *args, "--model", "sbert", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "sbert passes" in done.stdout
+    assert "sbert on built-in English sentences (probes), weakest first" in done.stdout
     again = f"import sys, encheck.cli as c\ntry: c.main({args})\nexcept SystemExit: pass\n"
     warm = run(installed[1], "-c", again + "print('torch' in sys.modules)", cwd=tmp_path)
     assert warm.stdout.strip().endswith("False")
