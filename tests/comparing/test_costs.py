@@ -112,6 +112,7 @@ def test_a_page_advises_against_a_model_that_guesses_though_it_is_small_enough_f
     assert said in list(cost_lines(both))
     page = render_costs(both)
     assert "Take seeing" in page
+    assert "No model is better than another in one respect and worse in none." in page
     assert "Not shown to beat guessing, and so not advised: small." in page
     assert "Choose among small and other" in render_costs(
         report(small, replace(small, name="other", full_name="other"))

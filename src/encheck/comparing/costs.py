@@ -447,7 +447,7 @@ def render_costs(report: CostReport) -> str:
     others = [names[name] for name in report.front if name in report.guessing] if front else []
     front = front or [names[name] for name in report.front]
     choice = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
-    why = "No model beats another."
+    why = "No model is better than another in one respect and worse in none."
     if beaten:
         are = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten"
         why = f"{are}: another model is better in one respect and worse in none."
