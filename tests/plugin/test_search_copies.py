@@ -10,7 +10,7 @@ from search_copies import gates
 
 
 @pytest.mark.long
-def test_a_rounded_copy_passes_and_damaged_ones_are_blocked_with_three_lost_queries(tmp_path):
+def test_a_rounded_copy_passes_and_damaged_ones_are_blocked_with_a_lost_query(tmp_path):
     found = dict(gates(tmp_path))
     assert {name: lines[0].rpartition(" ")[2] for name, lines in found.items()} == {
         "bf16": "PASSED",
@@ -18,4 +18,4 @@ def test_a_rounded_copy_passes_and_damaged_ones_are_blocked_with_three_lost_quer
         "two layers dropped": "BLOCKED",
     }
     for name in ("cls pooling", "two layers dropped"):
-        assert sum(line.startswith("  lost: ") for line in found[name]) == 3
+        assert sum(line.startswith("  lost: ") for line in found[name]) == 1

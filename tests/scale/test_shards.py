@@ -11,6 +11,7 @@ import pytest
 from declared import claim_of
 from fixtures import keep_out_of_garbage
 
+import encheck
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
@@ -272,6 +273,19 @@ def test_small_data_never_pass_through_the_package_for_millions_of_pairs(tmp_pat
     )
     done = subprocess.run([sys.executable, "-c", code, spec], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_whole_run_finds_the_figures_of_one_in_memory_and_reports_some_items(tmp_path):
+    spec = f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}"
+    options = {"checks": "symmetry", "no_store": True}
+    plain = encheck.run("bag-of-words", data=spec, sample="all", **options)
+    places = {"shards_dir": str(tmp_path / "shards"), "report_dir": tmp_path / "report"}
+    found = encheck.run("bag-of-words", data=spec, engine="local", **places, **options)
+    assert [(row.value, row.n, row.verdict) for row in found.rows] == [
+        (row.value, row.n, row.verdict) for row in plain.rows
+    ]
+    assert found.rows
+    assert (tmp_path / "report" / "items.parquet").is_file()
 
 
 class Learning(Asymmetric):

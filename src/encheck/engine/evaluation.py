@@ -351,9 +351,10 @@ class Evaluation:
 
         The list is empty unless a gate shows the documents, and for items that search no documents.
         """
-        scores, first = self.scores(case), self.items(case).included[0]
+        scores = self.scores(case)
         if self.against is None or not isinstance(scores, RankedScores | LoggedScores):
             return []
+        first = self.items(case).included[0]
         assert isinstance(first, SearchingQuery)
         cases = [b.cases[name] for b in self.against.baselines if (name := case.id.of_any_model) in b.cases]
         known = (Answers.parse(text) for kept in cases for text in kept.answers)
