@@ -33,15 +33,16 @@ def folder(tmp_path):
     return tmp_path / "day"
 
 
-def test_row_groups_are_put_together_up_to_the_limit_and_a_bigger_one_is_its_own_shard(folder):
+def test_row_groups_are_put_together_up_to_the_limit_and_a_bigger_one_is_divided(folder):
     made = plan_shards(folder, rows=25)
-    assert [(s.number, s.first, s.last, s.start, s.rows) for s in made.shards] == [
-        (0, 0, 2, 0, 20),
-        (1, 2, 4, 20, 20),
-        (2, 4, 6, 40, 20),
-        (3, 6, 8, 60, 20),
-        (4, 8, 10, 80, 15),
-        (5, 0, 1, 0, 30),
+    assert [(s.number, s.first, s.last, s.start, s.rows, s.before, s.after) for s in made.shards] == [
+        (0, 0, 2, 0, 20, 0, 0),
+        (1, 2, 4, 20, 20, 0, 0),
+        (2, 4, 6, 40, 20, 0, 0),
+        (3, 6, 8, 60, 20, 0, 0),
+        (4, 8, 10, 80, 15, 0, 0),
+        (5, 0, 1, 0, 25, 0, 5),
+        (6, 0, 1, 25, 5, 25, 0),
     ]
     assert made.rows == 125
     assert made.columns == {"first": "sentence1", "second": "sentence2", "label": "label"}
@@ -55,9 +56,21 @@ def test_shards_hold_every_row_once_under_the_names_of_the_roles(folder):
     assert tables[0].column_names == ["first", "second", "label"]
 
 
-def test_a_large_row_group_is_read_in_batches(folder):
+def test_a_large_row_group_is_read_in_batches_and_a_part_from_its_first_row(folder):
     shard = plan_shards(folder).shards[1]
     assert [batch.num_rows for batch in read_shard_batches(shard, rows=12)] == [12, 12, 6]
+    parts = plan_shards(folder, rows=14).shards[-3:]
+    assert [[batch.num_rows for batch in read_shard_batches(part, rows=12)] for part in parts] == [
+        [12, 2],
+        [10, 4],
+        [2],
+    ]
+    assert read_shard_table(parts[1])["first"][0].as_py() == "The price of ticket 109 rose."
+
+
+def test_a_row_group_has_at_most_twenty_parts(tmp_path):
+    write(tmp_path / "a.parquet", pairs(95), rows=95)
+    assert [shard.rows for shard in plan_shards(tmp_path, rows=2).shards] == [5] * 19
 
 
 def test_the_fingerprint_follows_the_data(folder):
@@ -77,8 +90,8 @@ def test_an_object_store_is_read_as_a_folder_is(folder):
     store = fsspec.filesystem("memory")
     store.put(str(folder), "/scale-sources", recursive=True)
     made = plan_shards("memory://scale-sources", rows=25)
-    assert [shard.rows for shard in made.shards] == [20, 20, 20, 20, 15, 30]
-    assert read_shard_table(made.shards[-1])["second"][0].as_py() == "Ticket 95 got dearer."
+    assert [shard.rows for shard in made.shards] == [20, 20, 20, 20, 15, 25, 5]
+    assert read_shard_table(made.shards[-1])["second"][0].as_py() == "Ticket 120 got dearer."
     assert plan_shards("memory://scale-sources/a.parquet").rows == 95
     store.rm("/scale-sources", recursive=True)
 
@@ -139,6 +152,9 @@ def test_a_shard_that_changed_after_planning_is_named(folder):
         read_shard_table(shards[1])
     with pytest.raises(DataError, match="no longer exists"):
         read_shard_table(shards[0])
+    write(folder / "b.parquet", pairs(31), rows=31)
+    with pytest.raises(DataError, match=r"b.parquet, row group 0, rows 26 to 30: has 31 rows, but had 30"):
+        read_shard_table(shards[-1])
 
 
 def test_a_shard_that_unpacks_too_far_is_refused(tmp_path, monkeypatch):

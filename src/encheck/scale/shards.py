@@ -1,8 +1,8 @@
 """The units of a large run: shards of the data, the result file of each, and the engine of this machine.
 
-A shard is some row groups of one Parquet file, small enough for memory. Work on a shard ends in one file of a folder,
-which appears as a whole or not at all. So an interrupted run continues with the shards that lack a file, and no
-shard counts twice.
+A shard is some row groups of one Parquet file, or a part of a large one, small enough for memory. Work on a shard ends
+in one file of a folder, which appears as a whole or not at all. So an interrupted run continues with the shards that
+lack a file, and no shard counts twice.
 
 Shards are planned from the footers of the Parquet files alone. Their rows are checked when they are read.
 """
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import ceil
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,15 +29,17 @@ from encheck.errors import DataError, EncheckError
 from encheck.scale import storage
 from encheck.system.documents import FREE_BYTES, MOST_TIMES, open_parquet
 
-ROWS = 50_000  # of a shard, at most, unless one row group has more
+ROWS = 50_000  # of a shard, at most, unless a part of a row group has more
+MOST_PARTS = 20  # of a row group: each part reads it from its beginning
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Row groups `first` to `last` (exclusive) of the Parquet file at `url`, a path or a URL of fsspec.
+    """Row groups `first` to `last` (exclusive) of the Parquet file at `url` (a path or a URL of fsspec), or a part.
 
-    `number` is its index among the shards of the data, `start` the number of its first row in the file, `size` its
-    bytes on disk.
+    `number` is its index among the shards of the data, `start` the number of its first row in the file, `rows` the
+    number of its rows. `before` and `after` count the other rows of its row group. `size` is the bytes of its row
+    groups on disk.
     """
 
     number: int
@@ -46,15 +49,20 @@ class Shard:
     start: int
     rows: int
     size: int = 0
+    before: int = 0
+    after: int = 0
 
     def __str__(self) -> str:
         """Its name in messages.
 
         >>> str(Shard(0, "s3://logs/a.parquet", 2, 4, 100_000, 50_000))
         's3://logs/a.parquet, row groups 2 to 3'
+        >>> str(Shard(0, "a.parquet", 0, 1, 50_000, 50_000, before=50_000, after=900_000))
+        'a.parquet, row group 0, rows 50,001 to 100,000'
         """
         groups = f"{self.first}" if self.last == self.first + 1 else f"{self.first} to {self.last - 1}"
-        return f"{self.url}, row group{'s' * (self.last > self.first + 1)} {groups}"
+        part = f", rows {self.start + 1:,} to {self.start + self.rows:,}" if self.before or self.after else ""
+        return f"{self.url}, row group{'s' * (self.last > self.first + 1)} {groups}{part}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +271,10 @@ class _FileFooter:
 
 
 def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> ShardPlan:
-    """Return the shards of the Parquet file, folder or URL at `place`, of at most `rows` rows if row groups allow it.
+    """Return the shards of the Parquet file, folder or URL at `place`, of at most `rows` rows.
 
-    Reads only footers. With `bad.skip`, a file that cannot be read or has different columns is left out and noted.
+    A larger row group is divided into at most MOST_PARTS parts, which may then have more. Reads only footers. With
+    `bad.skip`, a file that cannot be read or has different columns is left out and noted.
 
     Raises:
         DataError: no file is there, or a file cannot be read or has different columns. The message names the file.
@@ -297,7 +306,8 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
     if not numbered:
         raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out_text(bad)}")
     marks = [(file.name, file.size, file.version, footer.digest) for file, footer in kept]
-    fingerprint = hashlib.sha256(json.dumps([marks, rows]).encode()).hexdigest()[:16]
+    ends = [(shard.start, shard.rows) for shard in numbered]
+    fingerprint = hashlib.sha256(json.dumps([marks, ends]).encode()).hexdigest()[:16]
     return ShardPlan(numbered, kept[0][1].columns, fingerprint, tuple(bad.skipped))
 
 
@@ -333,12 +343,19 @@ def _column_of_each_role(url: str, schema: Any) -> dict[str, str]:
 
 
 def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], max_rows: int) -> Iterator[Shard]:
-    """Yield row groups of one file, combined up to `max_rows` rows, all with number 0."""
+    """Yield row groups of one file, combined up to `max_rows` rows or divided, all with number 0."""
     first = start = rows = size = 0
     for at, (more, bytes_) in enumerate(groups):
         if rows and rows + more > max_rows:
             yield Shard(0, url, first, at, start, rows, size)
             first, start, rows, size = at, start + rows, 0, 0
+        if more > max_rows:
+            part = max(max_rows, ceil(more / MOST_PARTS))
+            for before in range(0, more, part):
+                some = min(part, more - before)
+                yield Shard(0, url, at, at + 1, start + before, some, bytes_, before, more - before - some)
+            first, start = at + 1, start + more
+            continue
         rows, size = rows + more, size + bytes_
     if rows:
         yield Shard(0, url, first, len(groups), start, rows, size)
@@ -357,24 +374,31 @@ def read_shard_table(shard: Shard) -> Any:
 
 def read_shard_batches(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
     """Yield the shard as pyarrow record batches of at most `rows` rows. A large row group is never completely in
-    memory.
+    memory; a part of one is read from the beginning of the row group.
 
     Raises:
         DataError: as for `read_shard_table`.
     """
     unpacked = read = 0
+    end = shard.before + shard.rows
     with _open_parquet(shard.url, said=str(shard)) as parquet:
         columns = _column_of_each_role(str(shard), parquet.schema_arrow)
         if shard.last > parquet.metadata.num_row_groups:
             raise DataError(f"{shard}: no longer exists: the file was changed during the run. Start the run again")
-        chosen = parquet.iter_batches(rows, row_groups=range(shard.first, shard.last), columns=[*columns.values()])
-        for batch in chosen:
-            unpacked, read = unpacked + batch.nbytes, read + batch.num_rows
+        of = range(shard.first, shard.last)
+        found, known = sum(parquet.metadata.row_group(i).num_rows for i in of), end + shard.after
+        if found != known:
+            raise DataError(f"{shard}: has {found:,} rows, but had {known:,} when the run began. Start the run again")
+        for batch in parquet.iter_batches(rows, row_groups=of, columns=[*columns.values()]):
+            unpacked += batch.nbytes
             if unpacked > max(FREE_BYTES, MOST_TIMES * shard.size):
                 raise DataError(f"{shard}: has {shard.size:,} bytes and unpacks to more than {MOST_TIMES} times that")
-            yield batch.select([*columns.values()]).rename_columns([*columns])
-    if read != shard.rows:
-        raise DataError(f"{shard}: has {read:,} rows, but had {shard.rows:,} when the run began. Start the run again")
+            start, read = read, read + batch.num_rows
+            if read > shard.before:
+                mine = batch.slice(max(0, shard.before - start), end - max(start, shard.before))
+                yield mine.select([*columns.values()]).rename_columns([*columns])
+            if read >= end:
+                break
 
 
 @contextmanager
