@@ -17,6 +17,7 @@ from encheck.comparing.comparison import compare
 from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.engine.gate import add_built_in_data, find_shipped_baseline
 from encheck.errors import UsageError
+from encheck.gating.baseline import read_baseline
 
 THINGS = "amber basil cedar elder fern grape hazel iris kelp lemon maple olive rose sage thyme violet".split()
 PAIRS = [(THINGS[i % 16], THINGS[(i + 1 + i // 16) % 16]) for i in range(110)]
@@ -269,11 +270,63 @@ def test_the_default_model_is_not_encoded_on_the_probes_unless_it_is_used_in_ano
     found = find_shipped_baseline("sbert", ["probes"], {"device": "cpu", "no_store": True})
     assert found is not None
     assert found.model.label == "sbert"
-    assert find_shipped_baseline("sbert", ["probes", "retrieval:x"], {}) is None
+    among_others = find_shipped_baseline("sbert", ["probes", "retrieval:x"], {"queries": "log.txt"})
+    assert among_others is not None
+    assert among_others.cases.keys() == found.cases.keys()
+    assert find_shipped_baseline("sbert", ["probes:mine.jsonl", "probes"], {}) is None
     assert find_shipped_baseline("sbert", ["probes"], {"model_arg": ["pooling=cls"]}) is None
     assert find_shipped_baseline("bigrams", ["probes"], {}) is None
     (tmp_path / "models.yaml").write_text("sbert: {adapter: encheck.encoders.fake:BagOfWords}", "utf-8")
     assert find_shipped_baseline("sbert", ["probes"], {}) is None
+
+
+class Listing(BagOfWords):
+    """Lists what it encodes."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = set()
+
+    def fingerprint(self):
+        return "listing"
+
+    def encode(self, texts, *, role=None):
+        self.texts |= {*texts}
+        return super().encode(texts, role=role)
+
+
+OWN_CHECK = '''
+"""A property that the built-in sentences have, and no shipped score."""
+
+from encheck import claim
+from encheck.generators.antonym import antonym
+from encheck.items import against_paraphrase
+from encheck.metrics import margin_rate
+
+
+@claim(against_paraphrase(antonym), property="mine", metric=margin_rate.calibrated, aim=0.9)
+def test_opposite_is_farther(judge):
+    """An opposite is farther."""
+    judge()
+'''
+
+
+def test_known_scores_are_not_measured_again_and_ones_own_check_is(place, few_probes, tmp_path, monkeypatch):
+    (tmp_path / "own.py").write_text(OWN_CHECK, "utf-8")
+    how = {
+        "data": [few_probes, f"retrieval:{place / 'english.jsonl'}"], "own_checks": [tmp_path / "own.py"],
+        "checks": "retrieval or number or mine", "no_store": True,
+    }  # fmt: skip
+    first, again, on_probes = Listing(), Listing(), Listing()
+    encheck.run(on_probes, data=few_probes, checks="number or contract", save_baseline=tmp_path / "kept", no_store=True)
+    measured = encheck.gate(Blind(), first, **how)
+    known = read_baseline(tmp_path / "kept")
+    monkeypatch.setattr("encheck.engine.gate.find_shipped_baseline", lambda *_: known)
+    found = encheck.gate(Blind(), again, **how)
+    assert repr(found.decision) == repr(measured.decision)  # NaN is not equal to NaN
+    assert {"number/probes/1", "mine/probes/1"} <= {row.name for row in found.rows}
+    assert on_probes.texts <= first.texts
+    assert len(on_probes.texts - again.texts) > 80  # those of numbers, but not the random pairs that mine needs
 
 
 class Cascade:

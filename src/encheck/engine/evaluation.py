@@ -72,10 +72,18 @@ Show = Callable[["Evaluation"], object]
 
 @dataclass(frozen=True)
 class GateBaseline:
-    """What a gate compares the model with: saved baselines, or the evaluation's model with the label `old`."""
+    """What a gate compares the model with: saved baselines, or the evaluation's model with the label `old`.
+
+    `known` names the cases (check/data/level) that are not measured for `old`, because its scores are known.
+    """
 
     baselines: tuple[Baseline, ...] = ()
     old: str = ""
+    known: frozenset[str] = frozenset()
+
+    def knows(self, case: Case) -> bool:
+        """Return whether the case is one of the old model with known scores."""
+        return case.model == self.old and case.id.of_any_model in self.known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,8 +387,8 @@ class Evaluation:
         weighed = {name: case for name, case in unselected.items() if is_used_by_gate(case.claim.declared)}
         left_out = list(weighed.values())
         if self.against:
-            baselines = self.against.baselines
-            known = [case for name, case in weighed.items() if any(name in one.cases for one in baselines)]
+            had = self.against.known.union(*(one.cases for one in self.against.baselines))
+            known = [case for name, case in weighed.items() if name in had]
             left_out = known or next(([case] for case in left_out if self._has_items(case)), [])
         return ProcessDescription(
             models=tuple(map(self._describe_model, subjects.values())),

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from encheck.scoring.frame import RunItems
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
-PLAIN = {"store", "no_store", "device", "threshold"}  # options that change no score
+PLAIN = {"store", "no_store", "device", "threshold", "queries"}  # options that change no score on built-in sentences
 COUNTS_AS = ("pass", "block")
 
 
@@ -302,7 +302,9 @@ def run_gate(
     is_for_another = aim.name != "change" if aim else bool(decisive.intersection(held))
     if is_for_another and not is_stored:
         asked = add_built_in_data(asked, first)
-    first = first or find_shipped_baseline(old, asked, options)
+    known = None if first else find_shipped_baseline(old, asked, options)
+    if known and asked == ["probes"] and not own_checks:
+        first = known
     if new_run:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
     given_args = options.get("model_arg") or ()
@@ -315,7 +317,7 @@ def run_gate(
         if settings.report_dir:
             refuse_unwritable_folder(str(settings.report_dir))
         return _measure_and_decide(
-            settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet
+            settings, loaded, every, chosen, len(twins), first, how, known=known, command=command, quiet=quiet
         )
 
 
@@ -375,10 +377,14 @@ def _measure_and_decide(
     first: Baseline | None,
     how: GateOptions,
     *,
+    known: Baseline | None,
     command: str | None,
     quiet: bool,
 ) -> FinishedGate:
-    """Evaluate the new model, its twins, and the old model if it has no baseline; then decide."""
+    """Evaluate the new model, its twins, and the old model if it has no baseline; then decide.
+
+    `known` has scores of the old model on some of the data, which are not measured again.
+    """
     from encheck.engine.conclusion import add_contamination, conclude, refuse_models
     from encheck.engine.evaluation import GateBaseline
     from encheck.engine.folder import relative_to_here, report_folder
@@ -407,10 +413,13 @@ def _measure_and_decide(
         if how.purpose and how.purpose.name != "change":
             _refuse_undecided(how.purpose, data.values(), measured)
 
+    against = GateBaseline(saved, old, frozenset(known.cases) if known and old not in mine else frozenset())
     recorder = measure_checks(
-        settings, measured, every=every, loaded=loaded, against=GateBaseline(saved, old), refuse=refuse, quiet=quiet,
-    )  # fmt: skip
-    first = first or _baseline_from_run(recorder.select_models([old]), settings, old)
+        settings, measured, every=every, loaded=loaded, against=against, refuse=refuse, quiet=quiet
+    )
+    if first is None:
+        first = _baseline_from_run(recorder.select_models([old]), settings, old)
+        first = first.with_cases_of(known) if known and against.known else first
     settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.select_models(mine)
     place = settings.report_dir
     if command is not None:
@@ -534,9 +543,9 @@ def _load_baseline(old: object) -> Baseline | None:
 
 
 def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
-    """Return the shipped scores of the default model on the embedded probes.
+    """Return the shipped scores of the default model on the built-in sentences, if they are among the data.
 
-    Return None for a different model, different settings, or different data.
+    Return None for another model, or for settings that may change these scores.
     """
     from encheck.datasets.load import load as load_data
     from encheck.encoders.load import load_model
@@ -544,16 +553,20 @@ def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str
     from encheck.encoders.models_file import known_models
     from encheck.gating.reference import has_shipped_baseline, load_shipped_baseline
     from encheck.options import Settings, project_table
+    from encheck.running.labels import data_labels
 
     asked = {name for name, value in options.items() if value}
     settings = Settings(project=project_table(Path("pyproject.toml")))
-    if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or settings.chosen_packages:
+    has_them = data_labels(data).get("probes") == "probes"  # the label may be that of a file
+    if not isinstance(old, str) or not has_them or asked - PLAIN or settings.chosen_packages:
         return None
     if (found := load_shipped_baseline(old)) is None:
         return None
     model = load_model(known_models(settings.models_file)[old], device=Device("cpu"))
     is_same = model.fingerprint() == found.model.fingerprint
-    return found if is_same and has_shipped_baseline("probes", load_data("probes", sample=None).fingerprint) else None
+    if not is_same or not has_shipped_baseline("probes", load_data("probes", sample=None).fingerprint):
+        return None
+    return replace(found, folder=Path(old))
 
 
 def _expand_path(given: str | Path) -> Path:

@@ -148,7 +148,12 @@ def measure_checks(
     from encheck.items.variants import refuse_unread_variants
     from encheck.options import refuse_unknown_thresholds
 
-    functions = {case: check.function for check in checks for case in check.cases(settings)}
+    functions = {
+        case: check.function
+        for check in checks
+        for case in check.cases(settings)
+        if not (against and against.knows(case))
+    }
     recorder = Recorder()
     recorder.note_selected(check.name for check in checks)
     evaluation = Evaluation.open(

@@ -296,6 +296,14 @@ class Baseline:
         )
         return cls(Path(model), summary, cases)
 
+    def with_cases_of(self, known: Baseline) -> Self:
+        """Return this baseline with the cases of another baseline of the same model on the same data."""
+        mine, theirs = self.summary, known.summary
+        data = {one.name: one for one in (*mine.data, *theirs.data)}
+        cases, figures = {**mine.cases, **theirs.cases}, {**mine.figures, **theirs.figures}
+        summary = replace(mine, data=tuple(data.values()), cases=cases, figures=figures)
+        return replace(self, summary=summary, cases={**self.cases, **known.cases})
+
     @property
     def name(self) -> str:
         """The folder's name, resolved for `.`."""

@@ -158,9 +158,10 @@ def baseline_scores(
     first look's items among all its items.
     """
     scales = {data.name: data.calibration for data in baseline.summary.data if data.calibration}
-    both = {name: (case, run.tables[name]) for name, case in baseline.cases.items() if name in run.tables}
     tables = {}
-    for name, (case, table) in both.items():
+    for name, table in run.tables.items():
+        if (case := baseline.cases.get(name)) is None:
+            continue
         part = parts.get(name)
         own = case.align_to_part(table, part) if part else case.align_to(table) if case.has_same_items(table) else None
         if own:
@@ -495,7 +496,7 @@ class _GateSides:
 def _pair_sides(baseline: Baseline, results: RunFile, items: Mapping[str, ItemFrame], model: str) -> _GateSides:
     """Pair the baseline's scores with the run's on the same items. Raise BaselineError if the items differ."""
     after = run_scores(results, items, model)
-    both = tuple(name for name in baseline.cases if name in after.tables)
+    both = tuple(name for name in after.tables if name in baseline.cases)
     for name in both:
         _refuse_other_items(baseline.cases[name], after.tables[name], baseline, results)
     there = ModelScores({name: after.tables[name] for name in both}, after.scales)
@@ -657,10 +658,12 @@ def _decision_notes(
     They report `new` cases, which a pass does not cover, and weights that equal the baseline's. If one model was
     changed, they also report settings that have changed since the baseline was made.
     """
+    is_saved = (baseline.folder / SUMMARY).is_file()
     if new:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
         names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
-        yield f"{cases} ({names}) on {data}: {NEW_CASE}. To weigh them, make the baseline again with --save-baseline"
+        remedy = ". To weigh them, make the baseline again with --save-baseline" if is_saved else ""
+        yield f"{cases} ({names}) on {data}: {NEW_CASE}{remedy}"
     if model.weights is not None and model.weights == baseline.model.weights:
         yield f"the weights are those of {baseline.model.label}"
     if not is_change:
@@ -669,6 +672,7 @@ def _decision_notes(
         yield f"its seed noise is not used: {TOO_FEW_REPLICATES}"
     if changed := _changed_settings(baseline, results, model.label):
         yield from changed
+    if changed and is_saved:
         yield (
             "all items still match the baseline; if the candidate did not cause the change, make the baseline again "
             "with --save-baseline"
