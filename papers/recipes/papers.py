@@ -3,6 +3,7 @@
     python papers/recipes/papers.py all                        # from the record, published/ours.json
     python papers/recipes/papers.py 004 --data DIR             # measure anew what needs no training
     python papers/recipes/papers.py 003 --data DIR --model ./my-model
+    python papers/recipes/papers.py 003 --data DIR --only seconds   # Table 6, which is timed on request alone
     python papers/recipes/papers.py 002 --runs RUNS            # with the figures of trainings (see papers_runs.py)
     python papers/recipes/papers.py all --data DIR --compare   # what comes out otherwise than recorded
     python papers/recipes/papers.py all --data DIR --record    # keep what was measured, and write the page
@@ -36,7 +37,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/reproduction.md"
 
 def measure(papers: Sequence[str], root: Path, models: Sequence[str], only: str = "") -> Iterator[Measured]:
     """What can be measured of these papers in a folder, one measurement after the other."""
-    from papers_measure import MEASURES
+    from papers_measure import MEASURES, ON_REQUEST
 
     kinds = [function.__name__ for paper in papers for function in MEASURES[paper]]
     if only and only not in kinds:
@@ -44,7 +45,7 @@ def measure(papers: Sequence[str], root: Path, models: Sequence[str], only: str 
     for paper in papers:
         for function in MEASURES[paper]:
             for model in models:
-                if only in ("", function.__name__):
+                if only == function.__name__ or (not only and function.__name__ not in ON_REQUEST):
                     for one in filter(lambda made: made.figures, function(root, model)):
                         print(f"measured: {paper}, {one.what}, {len(one.figures)} figures", file=sys.stderr)
                         yield one.dated()

@@ -334,6 +334,24 @@ def test_a_figure_that_is_measured_otherwise_than_recorded_is_named():
     ]
 
 
+def test_seconds_are_timed_on_request_alone(tmp_path, monkeypatch):
+    """They depend on the machine: no record and no comparison of everything has them."""
+    called = []
+
+    def seconds(root, model):
+        called.append("seconds")
+        yield from ()
+
+    def edits(root, model):
+        called.append("edits")
+        yield from ()
+
+    monkeypatch.setattr(measure, "MEASURES", {"003": (edits, seconds)})
+    assert [*papers.measure(["003"], tmp_path, ["sbert"])] == []
+    assert [*papers.measure(["003"], tmp_path, ["sbert"], only="seconds")] == []
+    assert called == ["edits", "seconds"]
+
+
 def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):
     figures = {"f1": 0.9, "accuracy": 0.92, "flips": 0.03, "n": 8000}
     raw = {
