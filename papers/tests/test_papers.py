@@ -536,6 +536,15 @@ def test_chains_of_paws_qqp_have_the_figures_of_an_independent_computation(share
     assert {figure.n for figure in ranked} == {54}
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["scored_chains", "ranked_pairs"])
+def test_what_is_recorded_is_measured_again(kind, shared_data):
+    """A change of the tool that moves these figures needs `papers.py 000 --record`."""
+    with pytest.raises(SystemExit) as left:
+        papers.main(["000", f"--data={shared_data}", f"--only={kind}", "--compare"])
+    assert left.value.code == 0
+
+
 def test_the_command_prints_a_paper_from_the_record(capsys):
     papers.main(["004"])
     out = capsys.readouterr().out
