@@ -3,7 +3,8 @@
     python lab/benchmarks/help_center_gate.py --folder build/help-center [--articles 400] [--queries 3000]
 
 Articles and queries are of the templates of help_center.py, with more things to ask about. Each gate has a store of its
-own, so that both models encode everything. Processor time is that of all threads.
+own, so that nothing is encoded before. MiniLM's scores on the built-in sentences ship with encheck. Processor time is
+that of all threads.
 """
 
 from __future__ import annotations

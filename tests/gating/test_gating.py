@@ -26,7 +26,7 @@ from encheck.gating.comparison import apply_seed_noise, gate_against_baseline
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import calibration_error, pool_rows
 from encheck.gating.pairing import compare_case, gating_metric
-from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noise, PairedRow
+from encheck.gating.types import DEFAULT, TOLERANCE, GateDecision, Noise, PairedRow
 from encheck.metrics import find_metric
 from encheck.run_file import Selection
 from encheck.scoring.frame import CaseScores, item_table, read_item_frame
@@ -456,12 +456,6 @@ def test_replicates_of_the_score_count_from_chance_too():
     assert balanced_score_replicates(own, families, 0) == pytest.approx(balanced_score(shares, families))
     low = own | {"number": replace(own["number"], values=np.zeros(100))}
     assert not balanced_score_replicates(low, families, 0).any()  # below chance is nothing, not less
-
-
-def test_a_blocked_model_has_no_score(against, monkeypatch):
-    monkeypatch.setattr("encheck.gating.comparison._model_balanced_score", lambda *_: 0.8)
-    assert against(*scores()).decision.balanced == Balanced(0.8, 0.8)
-    assert against(*scores(lost=range(40))).decision.balanced == Balanced(0.8, None)
 
 
 def test_more_luck_than_the_widest_delta_covers_lets_nothing_pass():

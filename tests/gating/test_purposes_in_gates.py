@@ -18,6 +18,7 @@ from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.engine.gate import add_built_in_data, find_shipped_baseline
 from encheck.errors import UsageError
 from encheck.gating.baseline import read_baseline
+from encheck.gating.types import Balanced
 
 THINGS = "amber basil cedar elder fern grape hazel iris kelp lemon maple olive rose sage thyme violet".split()
 PAIRS = [(THINGS[i % 16], THINGS[(i + 1 + i // 16) % 16]) for i in range(110)]
@@ -110,6 +111,14 @@ def test_a_search_is_gated_for_a_search_unless_something_else_is_asked_for(gate)
     assert first(changed).startswith(
         "gate against bag-of-words, for a changed model (no behaviour may be lost): INCONCLUSIVE"
     )
+
+
+def test_a_blocked_model_has_no_balanced_score(place, few_probes):
+    how = {"data": [few_probes, f"retrieval:{place / 'english.jsonl'}"], "checks": "retrieval or number or typo"}
+    how |= {"purpose": "change", "no_store": True}
+    same, worse = (encheck.gate(new, BagOfWords(), **how).decision for new in (BagOfWords(), Blind()))
+    assert same.balanced.candidate == same.balanced.baseline > 0
+    assert (worse.outcome, worse.balanced) == ("block", Balanced(same.balanced.baseline, None))
 
 
 def test_the_sentences_that_come_with_encheck_are_added_unless_the_data_have_some(place):
@@ -327,6 +336,10 @@ def test_known_scores_are_not_measured_again_and_ones_own_check_is(place, few_pr
     assert {"number/probes/1", "mine/probes/1"} <= {row.name for row in found.rows}
     assert on_probes.texts <= first.texts
     assert len(on_probes.texts - again.texts) > 80  # those of numbers, but not the random pairs that mine needs
+    shown = [[(row.id, row.baseline) for row in one.results.raw.checks] for one in (found, measured)]
+    assert shown[0] == shown[1]
+    known_alone = encheck.gate(Blind(), Listing(), **how | {"data": few_probes, "checks": "number"})
+    assert known_alone.rows
 
 
 class Cascade:

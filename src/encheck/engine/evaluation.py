@@ -81,10 +81,6 @@ class GateBaseline:
     old: str = ""
     known: frozenset[str] = frozenset()
 
-    def knows(self, case: Case) -> bool:
-        """Return whether the case is one of the old model with known scores."""
-        return case.model == self.old and case.id.of_any_model in self.known
-
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:

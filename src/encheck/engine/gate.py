@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from encheck.scoring.frame import RunItems
 
 OF_A_RUN = ("twin", "quick", "full", "strict", "look_first", "engine", "address", "shards_dir", "model", "data")
-PLAIN = {"store", "no_store", "device", "threshold", "queries"}  # options that change no score on built-in sentences
+PLAIN = {"store", "no_store", "device", "queries"}  # options that change no figure on the built-in sentences
 COUNTS_AS = ("pass", "block")
 
 
@@ -112,7 +112,8 @@ def gate(
 ) -> GateResult:
     """Decide whether one model may replace another (docs/method/gate.md has the rule).
 
-    Both models are evaluated on the same items, in this process. Nothing is printed.
+    Both models are evaluated on the same items, in this process. Scores of the default model on the built-in sentences
+    come with encheck. Nothing is printed.
 
     Args:
         new: a model, as in `run`, or the folder of a run.
@@ -260,11 +261,11 @@ def run_gate(
     every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in load_checks_of_file(file)))
     refuse_duplicate_names(every)
     chosen = None if checks is None and names is None else select_checks(every, checks, names)
-    anchors = (read_baseline(_expand_path(anchor)),) if anchor else ()
-    save = _expand_path(save_baseline) if save_baseline else None
-    folders = [path for path in (_run_or_baseline_folder(old), _expand_path(anchor) if anchor else None) if path]
+    anchors = (read_baseline(expand_home(anchor)),) if anchor else ()
+    save = expand_home(save_baseline) if save_baseline else None
+    folders = [path for path in (_run_or_baseline_folder(old), expand_home(anchor) if anchor else None) if path]
     for folder in (*folders, _run_or_baseline_folder(new)):
-        if folder and report_dir and _expand_path(report_dir).resolve() == folder.resolve():
+        if folder and report_dir and expand_home(report_dir).resolve() == folder.resolve():
             raise UsageError(f"--report-dir={report_dir} is a folder that this gate reads: name another one")
     queries = options.get("queries")
     refuse_unusable_options(Path(str(queries)) if queries else None, len(twins), save, folders)
@@ -294,7 +295,7 @@ def run_gate(
                  "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
         if extra := [name for name, value in {**given, **options}.items() if value]:
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
-        place = _expand_path(report_dir) if report_dir else None
+        place = expand_home(report_dir) if report_dir else None
         return _decide_from_run(*new_run, replace(how, baselines=(first, *anchors)), place, command=command or "")
     is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # stored vectors lack other texts
     selected = {check.property for check in (every if chosen is None else chosen)}
@@ -417,9 +418,7 @@ def _measure_and_decide(
     recorder = measure_checks(
         settings, measured, every=every, loaded=loaded, against=against, refuse=refuse, quiet=quiet
     )
-    if first is None:
-        first = _baseline_from_run(recorder.select_models([old]), settings, old)
-        first = first.with_cases_of(known) if known and against.known else first
+    first = first or _baseline_from_run(recorder.select_models([old]), settings, old, known if against.known else None)
     settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.select_models(mine)
     place = settings.report_dir
     if command is not None:
@@ -480,8 +479,8 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
         refuse_protected(purpose, count_languages(texts))
 
 
-def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Baseline:
-    """Return the baseline of the old model. Raise NothingToCompare if nothing was measured for it."""
+def _baseline_from_run(recorder: Recorder, settings: Settings, label: str, known: Baseline | None) -> Baseline:
+    """Return the baseline of the old model, with its `known` scores. Raise NothingToCompare if there are no scores."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
     from encheck.gating.comparison import run_scores
@@ -489,10 +488,11 @@ def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Ba
 
     raw = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     tables = run_scores(raw, recorder.items, label).tables
-    if not tables and not recorder.index:
+    if not tables and not recorder.index and not known:
         why = raw.models[0].error or next((row.reason for row in raw.checks if row.reason), "")
         raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
-    return Baseline.of(raw, tables, model=label, vectors=recorder.vector_sample(label), may_be_empty=True)
+    found = Baseline.of(raw, tables, model=label, vectors=recorder.vector_sample(label), may_be_empty=True)
+    return found.with_cases_of(known) if known else found
 
 
 def _decide_from_run(
@@ -566,11 +566,7 @@ def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str
     is_same = model.fingerprint() == found.model.fingerprint
     if not is_same or not has_shipped_baseline("probes", load_data("probes", sample=None).fingerprint):
         return None
-    return replace(found, folder=Path(old))
-
-
-def _expand_path(given: str | Path) -> Path:
-    return expand_home(given)
+    return replace(found, folder=Path(old), is_saved=False)
 
 
 def _run_or_baseline_folder(given: object) -> Path | None:

@@ -148,12 +148,10 @@ def measure_checks(
     from encheck.items.variants import refuse_unread_variants
     from encheck.options import refuse_unknown_thresholds
 
-    functions = {
-        case: check.function
-        for check in checks
-        for case in check.cases(settings)
-        if not (against and against.knows(case))
-    }
+    functions = {case: check.function for check in checks for case in check.cases(settings)}
+    if against:
+        known = [case for case in functions if case.model == against.old and case.id.of_any_model in against.known]
+        functions = {case: function for case, function in functions.items() if case not in known}
     recorder = Recorder()
     recorder.note_selected(check.name for check in checks)
     evaluation = Evaluation.open(

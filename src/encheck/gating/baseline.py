@@ -238,11 +238,15 @@ class BaselineSummary:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A baseline: the summary, and the saved scores of each case by name (check/data/level)."""
+    """A baseline: the summary, and the saved scores of each case by name (check/data/level).
+
+    `is_saved` is true if the user saved it in `folder`, and so can save it again.
+    """
 
     folder: Path
     summary: BaselineSummary
     cases: Mapping[str, SavedScores]
+    is_saved: bool = False
 
     @classmethod
     def of(
@@ -297,17 +301,20 @@ class Baseline:
         return cls(Path(model), summary, cases)
 
     def with_cases_of(self, known: Baseline) -> Self:
-        """Return this baseline with the cases of another baseline of the same model on the same data."""
+        """Return this baseline with the cases of another baseline of the same model.
+
+        The versions are those of the other one, which may be older.
+        """
         mine, theirs = self.summary, known.summary
         data = {one.name: one for one in (*mine.data, *theirs.data)}
         cases, figures = {**mine.cases, **theirs.cases}, {**mine.figures, **theirs.figures}
-        summary = replace(mine, data=tuple(data.values()), cases=cases, figures=figures)
+        summary = replace(mine, versions=theirs.versions, data=tuple(data.values()), cases=cases, figures=figures)
         return replace(self, summary=summary, cases={**self.cases, **known.cases})
 
     @property
     def name(self) -> str:
-        """The folder's name, resolved for `.`."""
-        return self.folder.resolve().name or str(self.folder)
+        """The folder's name, resolved for `.`; the model's name if there is no folder."""
+        return (self.is_saved and self.folder.resolve().name) or str(self.folder)
 
     @property
     def model(self) -> ModelEntry:
@@ -509,7 +516,7 @@ def read_baseline(folder: Path) -> Baseline:
     values, data = _read_matching_files(folder)
     try:
         summary = read_typed(BaselineSummary, values)
-        found = Baseline(folder, summary, _read_items(data, summary))
+        found = Baseline(folder, summary, _read_items(data, summary), is_saved=True)
         _ = found.sample
         return found
     except (LookupError, TypeError, ValueError, AttributeError) as error:

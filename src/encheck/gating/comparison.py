@@ -23,7 +23,6 @@ from encheck.gating.advice import (
 from encheck.gating.balance import balanced_score, property_families, shares_above_chance
 from encheck.gating.baseline import (
     STORED,
-    SUMMARY,
     Baseline,
     BaselineSettings,
     FirstLookItems,
@@ -610,7 +609,7 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], settin
     for data in baseline.summary.data:
         name, then = data.name, data.version
         if (now := editions.get(name)) and then != now:
-            place = baseline.folder if (baseline.folder / SUMMARY).is_file() else "DIR"
+            place = baseline.folder if baseline.is_saved else "DIR"
             model = baseline.model
             by_itself = model.name if PurePath(model.name).name == model.label else model.label
             path = next((one for one in settings.models if PurePath(one).name == model.label), by_itself)
@@ -658,11 +657,10 @@ def _decision_notes(
     They report `new` cases, which a pass does not cover, and weights that equal the baseline's. If one model was
     changed, they also report settings that have changed since the baseline was made.
     """
-    is_saved = (baseline.folder / SUMMARY).is_file()
     if new:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
         names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
-        remedy = ". To weigh them, make the baseline again with --save-baseline" if is_saved else ""
+        remedy = ". To weigh them, make the baseline again with --save-baseline" if baseline.is_saved else ""
         yield f"{cases} ({names}) on {data}: {NEW_CASE}{remedy}"
     if model.weights is not None and model.weights == baseline.model.weights:
         yield f"the weights are those of {baseline.model.label}"
@@ -672,7 +670,7 @@ def _decision_notes(
         yield f"its seed noise is not used: {TOO_FEW_REPLICATES}"
     if changed := _changed_settings(baseline, results, model.label):
         yield from changed
-    if changed and is_saved:
+    if changed and baseline.is_saved:
         yield (
             "all items still match the baseline; if the candidate did not cause the change, make the baseline again "
             "with --save-baseline"
