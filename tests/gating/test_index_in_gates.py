@@ -107,7 +107,9 @@ def test_an_index_with_faults_is_told_first_and_gets_no_adapter(place, gate, tmp
     found = gate("Turned", old, report_dir=tmp_path / "report")
     assert (found.outcome, found.exit_code, found.adapter) == ("inconclusive", 10, None)
     assert found.index_faults.says in found.reasons[0]
-    assert found.required_changes[0].startswith("Repair these rows of the old index, or rebuild the index: ")
+    (change,) = found.required_changes
+    assert change.startswith("Repair these rows of the old index, or rebuild the index: ")
+    assert found.reindex.says == f"re-index: cannot tell until the index is repaired ({found.index_faults.says})"
     assert not (tmp_path / "report" / "adapter.npz").exists()
     page = (tmp_path / "report" / "gate.html").read_text()
     assert f"Not yet: repair the index of old first, since {found.index_faults.says}" in page

@@ -15,7 +15,7 @@ from encheck.encoders.settings import EncodingSettings, TextRole
 from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import UsageError
 from encheck.gating import reindex
-from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, check_old_index, faulty_old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, check_old_index
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
 from encheck.indexes.in_use import find_index_faults
 from encheck.indexes.sources import FreshVectors
@@ -50,7 +50,10 @@ def compare_with_old_index(evaluation: Evaluation, old: str) -> OldIndex | None:
         made = dict(zip(search.documents, new.documents, strict=True))
         source = after.model.index if isinstance(after.model, StoredVectors) else after.model
         if faults := find_index_faults(before.model.index, FreshVectors(after.label, source, "document", made), made):
-            return faulty_old_index(faults, len(search.documents))
+            sizes = was.documents.shape[1], new.documents.shape[1]
+            unknown = reindex.Reindex(None, "cannot tell until the index is repaired", faults.says)
+            answer = unknown if sizes[0] == sizes[1] else reindex.reindex_for_other_dimension(sizes)
+            return OldIndex(len(search.documents), answer, faults)
     samples = [_vector_sample(before, was, search), _vector_sample(after, new, search)]
     lengths = [DocumentLengths.of([s.lengths[key] for key in s.roles["document"].keys]) for s in reversed(samples)]
     counted = next((one for one in lengths if one.unit == "tokens"), lengths[0])

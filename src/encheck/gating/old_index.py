@@ -291,12 +291,6 @@ class OldIndex:
     adapter: LinearMap | None = None
 
 
-def faulty_old_index(faults: IndexFaults, documents: int) -> OldIndex:
-    """Return the result for an index with faults, which is not compared further."""
-    why = "some vectors come from another model or another text"
-    return OldIndex(documents, Reindex(True, "yes", why), faults)
-
-
 def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
     """Return whether the old index can be kept. `vectors` is the comparison of the vectors of all documents.
 
