@@ -19,6 +19,7 @@ from encheck.encoders.stored_index import StoredIndex
 from encheck.gating.advice import row_numbers_in_words
 from encheck.gating.old_index import IndexFaults
 from encheck.indexes.audit import IndexAudit, cause_counts_text, compare_index, fault_counts_text
+from encheck.indexes.rows import SAME_LENGTH
 from encheck.indexes.sources import FreshVectors
 from encheck.scoring.vector_search import unit_vectors
 from encheck.similarity import ROUNDING, cosine
@@ -51,11 +52,16 @@ def find_index_faults(index: StoredIndex, fresh: FreshVectors, documents: Mappin
         index.vectors_of_rows(numbers, index.dimension),
         np.array([documents[text] for text in texts], np.float32),
     )
-    if stored.shape == vectors.shape and (cosine(stored, vectors) >= 1 - ROUNDING).sum() >= FEWEST_RIGHT:
+    near = cosine(stored, vectors) >= 1 - ROUNDING if stored.shape == vectors.shape else np.zeros(len(texts), bool)
+    if near.sum() >= FEWEST_RIGHT:
         lengths = np.array(count_model_tokens(fresh.source, texts, role="document") or [len(text) for text in texts])
-        if mixed := _mixed_models(compare_index(index, fresh, numbers=numbers), numbers, lengths):
-            return mixed
-        return _zero_vectors(numbers, stored)
+        sizes, new_sizes = (np.linalg.norm(some[near].astype(np.float64), axis=1) for some in (stored, vectors))
+        # Only one of the two models normalises its vectors, for instance: then lengths tell no row from the others.
+        have_other_lengths = abs(float(np.median(sizes / new_sizes)) - 1) > SAME_LENGTH
+        similarity = "cosine" if have_other_lengths else "dot"
+        mixed = _mixed_models(compare_index(index, fresh, numbers=numbers, similarity=similarity), numbers, lengths)
+        found = mixed or _zero_vectors(numbers, stored)
+        return found or (_odd_lengths(numbers, stored) if have_other_lengths else None)
     return (
         _zero_vectors(numbers, stored) or _mismatched_texts(numbers, stored, vectors) or _odd_lengths(numbers, stored)
     )
@@ -102,20 +108,23 @@ def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFa
     """Return the rows whose similarities to other rows correlate with those of a different text, or of no text."""
     shifted: dict[int, Ints] = {}
     strange: list[int] = []
-    for start in range(0, len(numbers), ROWS_AT_ONCE):
-        some = slice(start, start + ROWS_AT_ONCE)
-        if len(numbers[some]) < FEWEST_ROWS:
-            break
-        likeness = _similarity_profiles(stored[some]) @ _similarity_profiles(fresh[some]).T
-        own = np.diag(likeness)
-        if (usual := float(np.median(own))) < RELATED:
-            continue
-        for shift, rows in _shifted_rows(likeness):
-            shifted[shift] = np.concatenate([shifted.get(shift, np.zeros(0, np.intp)), numbers[some][rows]])
-        known = np.concatenate([np.zeros(0, np.intp), *(rows for _, rows in _shifted_rows(likeness))])
-        odd = (own <= STRANGE * usual) & ~np.isin(np.arange(len(own)), known)
-        strange += [int(number) for run in _runs_of_chosen(odd, FEWEST_STRANGE) for number in numbers[some][run]]
     n = len(numbers)
+    for some in np.array_split(np.arange(n), -(-n // ROWS_AT_ONCE)) if n >= FEWEST_ROWS else ():
+        old, new = _similarity_profiles(stored[some]), _similarity_profiles(fresh[some])
+        # If most rows are shifted by one, so are most of the rows that they are compared with.
+        turned = {shift: np.roll(new, -shift, axis=(0, 1)) for shift in (0, -1, 1)}
+        usual_shift = max(turned, key=lambda shift: float(np.median((old * turned[shift]).sum(axis=1))))
+        likeness = old @ turned[usual_shift].T
+        fit, shift_of_row = np.diag(likeness).copy(), np.full(len(some), usual_shift)
+        for shift, rows in _shifted_rows(likeness):
+            fit[rows], shift_of_row[rows] = likeness[rows, (rows + shift) % len(some)], usual_shift + shift
+        if (usual := float(np.median(fit))) < RELATED:
+            continue
+        for shift in np.unique(shift_of_row[shift_of_row != 0]).tolist():
+            rows = numbers[some][shift_of_row == shift]
+            shifted[shift] = np.concatenate([shifted.get(shift, np.zeros(0, np.intp)), rows])
+        odd = (fit <= STRANGE * usual) & (shift_of_row == 0)
+        strange += [int(number) for run in _runs_of_chosen(odd, FEWEST_STRANGE) for number in numbers[some][run]]
     if shifted:
         rows = np.sort(np.concatenate(list(shifted.values())))
         said = " and ".join(
@@ -161,14 +170,14 @@ def _similarity_profiles(vectors: Vectors) -> Floats:
 
 
 def _shifted_rows(likeness: Floats) -> Iterator[tuple[int, Ints]]:
-    """Yield (shift, rows) for runs of rows that fit the text `shift` rows after them better than their own."""
+    """Yield (shift, rows) for runs of rows that fit the text `shift` rows after them, the first after the last, better
+    than their own.
+    """
     rows = np.arange(len(likeness))
     best = likeness.argmax(axis=1) - rows
     shifts = {int(best[run[0]]) for run in _equal_runs(best) if best[run[0]] and len(run) >= FEWEST_SHIFTED}
     for shift in sorted(shifts, key=abs):
-        inside = (rows + shift >= 0) & (rows + shift < len(rows))
-        better = np.zeros(len(rows), bool)
-        better[inside] = likeness[rows[inside], rows[inside] + shift] > likeness[rows[inside], rows[inside]]
+        better = likeness[rows, (rows + shift) % len(rows)] > np.diag(likeness)
         if runs := list(_runs_of_chosen(better, FEWEST_SHIFTED)):
             yield shift, np.concatenate(runs)
 

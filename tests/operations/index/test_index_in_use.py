@@ -9,6 +9,9 @@ from encheck.indexes.in_use import find_index_faults
 from encheck.indexes.sources import FreshVectors
 
 SHIFTED = part_of(slice(100, 125), lambda vectors: np.roll(vectors, 1, axis=0))
+MOSTLY_SHIFTED, ALL_SHIFTED = (
+    part_of(slice(0, end), lambda vectors: np.roll(vectors, 1, axis=0)) for end in (110, 200)
+)
 STRANGE = part_of(slice(160, 200), lambda vectors: np.random.default_rng(0).standard_normal(vectors.shape))
 ZERO = part_of(slice(0, 200, 10), np.zeros_like)
 
@@ -31,7 +34,12 @@ def faults(place, documents, new, damage=lambda vectors: vectors, *, old="Words"
         ("Words", SHIFTED, "25 are not: 25 belong to other texts", range(100, 125)),
         ("Turned", SHIFTED, "25 of 200 stored vectors belong to other texts: rows 100-124 fit the texts 1 before them",
          range(100, 125)),
+        ("Turned", MOSTLY_SHIFTED, "110 of 200 stored vectors belong to other texts", range(110)),
+        ("Turned", ALL_SHIFTED, "rows 0-199 fit the texts 1 before them", range(200)),
+        ("Words", ALL_SHIFTED, "rows 0-199 fit the texts 1 before them", range(200)),
         ("Words", STRANGE, "160 of 200 stored vectors are the new model's, 40 are not", range(160, 200)),
+        ("Words", lambda vectors: 3 * STRANGE(vectors), "160 of 200 stored vectors are the new model's, 40 are not",
+         range(160, 200)),
         ("Turned", STRANGE, "do not fit the others", None),
         ("Words", ZERO, "20 are zero", range(0, 200, 10)),
         ("Turned", ZERO, "20 of 200 stored vectors are zero", range(0, 200, 10)),
@@ -47,6 +55,12 @@ def test_what_is_wrong_with_some_rows_is_seen_whatever_the_new_model_is(tmp_path
 @pytest.mark.parametrize("new", ["Words", "Noised", "Rounded", "Turned", "Short", "Longer", "Stranger"])
 def test_an_index_of_one_model_has_no_faults_whatever_the_new_model_is(tmp_path, documents, new):
     assert faults(tmp_path, documents, new) is None
+
+
+def test_a_last_part_of_few_rows_is_compared_too(tmp_path, documents):
+    many = [f"{text} {more}" for more in documents[:6] for text in documents][:1040]
+    tail = part_of(slice(1000, 1040), lambda vectors: np.roll(vectors, 1, axis=0))
+    assert faults(tmp_path, many, "Turned", tail).rows == tuple(range(1000, 1040))
 
 
 def test_a_limit_that_was_moved_is_no_fault_of_the_index(tmp_path, documents):
