@@ -121,8 +121,8 @@ def test_texts_of_another_file_are_joined_by_id_or_by_row(tmp_path, form):
         csv_with_texts(texts, TEXTS[::-1], KEYS[::-1])
     elif form == "json":
         json_of(texts, dict(zip(KEYS, TEXTS, strict=True)))
-    else:  # by row: without ids, in lines
-        (tmp_path / "v.ids.txt").unlink()
+    else:  # by row, in lines, whatever the ids are
+        (tmp_path / "v.ids.txt").write_text("\n".join(map(str, range(1, 9))), "utf-8")
         texts.write_text("".join(" ".join(text.split()) + "\n" for text in TEXTS), "utf-8")
     given = [" ".join(text.split()) for text in TEXTS] if form == "txt" else TEXTS
     known = dict(zip(given, VECTORS, strict=True))
@@ -208,6 +208,10 @@ def test_ids_and_texts_that_belong_to_other_vectors_are_refused(tmp_path):
     other = csv_with_texts(tmp_path / "texts.csv", TEXTS, range(8))
     with pytest.raises(DataError, match=r"has no text for any id of .* whose first is 'part-1'; it begins with '0'"):
         encheck.audit_index(encode, index, texts=other)
+    (tmp_path / "vectors.csv").write_text("embedding\n" + "".join(f'"{row}"\n' for row in VECTORS.tolist()))
+    other.write_text("text\n" + "one\n" * 7, "utf-8")
+    with pytest.raises(DataError, match=r"has 7 texts without ids, but .*vectors.csv has 8 rows"):
+        encheck.audit_index(encode, f"vectors:{tmp_path}/vectors.csv", texts=other)
     (tmp_path / "v.ids.txt").write_text("a\nb\n", "utf-8")
     with pytest.raises(DataError, match=r"has 2 ids, but v\.npy has 8 vectors"):
         encheck.audit_index(encode, index, texts=other)

@@ -101,9 +101,7 @@ class StoredIndex:
     def count(self) -> int:
         """The number of rows. Raise DataError for a duplicate id or an unknown role."""
         count, ids = self._table.count or 0, set[str]()
-        parts = [part for part in ("id", "role") if part in self._table.paths] or (
-            [] if count else [self.named_by or "text"]
-        )
+        parts = [part for part in ("id", "role") if part in self._table.paths] or ([] if count else ["vector"])
         for start, batch in self._table.values(parts) if parts else ():
             count = start + len(batch[parts[0]])
             if strange := sorted({str(role) for role in batch.get("role", ()) if role} - set(ROLES)):
@@ -118,9 +116,9 @@ class StoredIndex:
             raise DataError(f"{self.source} should hold {COLUMNS}, but it has no row")
         return count
 
-    def _read_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
+    def _read_rows(self, *, joins_texts: bool = True) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
         """Yield (first row, ids, texts or hashes, roles) of some rows at a time. Empty texts are None."""
-        texts_by_id = self._texts_by_id
+        texts_by_id = self._texts_by_id if joins_texts else None
         parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
             count = len(batch[parts[0]])
@@ -136,20 +134,29 @@ class StoredIndex:
 
     @cached_property
     def _texts_by_id(self) -> dict[str, str] | None:
-        """The texts in the other file. Raise DataError if it has none."""
+        """The texts in the other file by the ids of the index. A file without ids has one text per row of the index.
+
+        Raise DataError if it has no text, two for an id, or not one per row.
+        """
         if not self.texts:
             return None
         table = open_vector_table(self.texts, needs_vectors=False)
         if "text" not in table.paths:
             raise DataError(f"{self.texts} lacks the column 'text'. Remedy: the columns id and text")
+        found = [text for _, batch in table.values(["text"]) for text in batch["text"]]
+        if "id" in table.paths:
+            ids = [str(name) for _, batch in table.values(["id"]) for name in batch["id"]]
+        else:
+            ids = [name for _, some, _, _ in self._read_rows(joins_texts=False) for name in some]
+            if len(found) != len(ids):
+                raise DataError(
+                    f"{self.texts} has {len(found):,} texts without ids, but {self.source} has {len(ids):,} rows. "
+                    "Remedy: one text per row, or the columns id and text"
+                )
         texts: dict[str, str] = {}
-        for start, batch in table.values(["id", "text"]):
-            names = batch.get("id") or range(start, start + len(batch["text"]))
-            for name, text in zip(names, batch["text"], strict=True):
-                if isinstance(text, str) and text.strip() and texts.setdefault(str(name), text) != text:
-                    raise DataError(
-                        f"{self.texts} has two texts for the id {str(name)[:80]!r}. Remedy: keep one of them"
-                    )
+        for name, text in zip(ids, found, strict=True):
+            if isinstance(text, str) and text.strip() and texts.setdefault(name, text) != text:
+                raise DataError(f"{self.texts} has two texts for the id {name[:80]!r}. Remedy: keep one of them")
         return texts
 
     @cached_property
