@@ -75,8 +75,11 @@ def compare_rows(stored: Vectors, fresh: Vectors, *, integers: bool) -> StoredAn
         scaled, mapped = stored, distance
         scaled = scaled / np.float32(np.nanmedian(_length_ratios(stored, fresh)))
     middle = float(np.nanmedian(mapped))
+    # A scale and an offset per dimension bring any integers near the mean of all vectors.
+    spread = float(np.median(_cosine_distances(np.broadcast_to(fresh.mean(axis=0), fresh.shape), fresh)))
+    allowed = min(MOST_LOST / 4, max(ROUNDING, spread / 10))
     return StoredAndFresh(scaled, mapped, _length_ratios(scaled, fresh), max(ROUNDING, 4 * min(middle, MOST_LOST / 4)),
-                      middle <= MOST_LOST / 4)  # fmt: skip
+                      middle <= allowed)  # fmt: skip
 
 
 def _cosine_distances(first: Vectors, second: Vectors) -> Floats:

@@ -238,6 +238,13 @@ def test_stored_float16_and_int8_are_put_back_on_scale(tmp_path):
         assert any("integers" in note for note in audit.notes)
     stranger = np.rint(127 * ordered(TEXTS, salt="strange")).astype(np.int8)
     assert audited(tmp_path, stranger, kind=pyarrow.list_(pyarrow.int8())).exit_code == 10
+    # A model whose vectors are alike: any integers can be rescaled to come near all of them.
+    alike = dict(zip(TEXTS, RIGHT + 20 * RIGHT[0], strict=True))
+    random = np.random.default_rng(0).integers(-127, 128, RIGHT.shape).astype(np.int8)
+    model = index_fakes.Words()
+    model.encode = lambda texts, *, role=None: np.array([alike[text] for text in texts])
+    audit = audited(tmp_path, random, model=model, kind=pyarrow.list_(pyarrow.int8()))
+    assert "cannot be rescaled" in audit.reason
 
 
 def test_the_prompt_of_another_role_is_named(tmp_path):
