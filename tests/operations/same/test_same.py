@@ -248,8 +248,10 @@ def test_roles_are_compared_and_a_change_to_queries_alone_is_another_model(tmp_p
     path = tmp_path / "q.json"
     encheck.same(InRoles("query: "), save=path, role="query")
     assert encheck.same(path, using(prompt="query: ")).outcome == "same"
-    with pytest.raises(UsageError, match="the roles differ"):
-        encheck.same(path, InRoles(), role="document")
+    encheck.same(InRoles("query: "), save=tmp_path / "d.json", role="document")
+    for asked in ((path, InRoles(), "document"), (path, tmp_path / "d.json", None)):
+        with pytest.raises(UsageError, match="the roles differ"):
+            encheck.same(*asked[:2], role=asked[2])
 
 
 def test_rerankers_are_compared_by_200_pairs(tmp_path):
@@ -451,6 +453,9 @@ def test_a_file_of_vectors_is_compared_on_its_own_texts(command):
     table = pyarrow.table(
         {"text": rows, "vector": [row.tolist() for row in encheck.load_model("bag-of-words").encode(rows)]}
     )
+    Path("few.json").write_text(json.dumps(table.to_pylist()[:7]))
+    done = command("vectors:few.json", "bag-of-words")
+    assert (done.exit_code, "both encoded 7 of the 8 texts that are needed" in done.output) == (10, True), done.output
     pyarrow.parquet.write_table(table, "mine.parquet")
     done = command("vectors:mine.parquet", "bag-of-words")
     assert (done.exit_code, "over 20 texts" in done.output) == (0, True), done.output

@@ -69,7 +69,7 @@ def same(
         raise UsageError(f"--model-arg {stray[0]}: {said}")
     given = {"A": a} if b is None else {"A": a, "B": b}
     kept = {name: read_side(expand_home(str(one))) for name, one in given.items() if _is_saved(one)}
-    roles = {side.label: side.role for side in kept.values()} | ({"--role": role} if role else {})
+    roles = {f"{name}: {side.label}": side.role for name, side in kept.items()} | ({"--role": role} if role else {})
     if len(set(roles.values())) > 1:
         said = "; ".join(f"{name}: {one or 'all'}" for name, one in roles.items())
         raise UsageError(f"the roles differ ({said}). Remedy: save both in one role, or without --role")
@@ -95,7 +95,9 @@ def same(
 
 
 def _is_saved(given: object) -> bool:
-    return isinstance(given, str | Path) and str(given).endswith(SAVED)
+    from encheck.encoders.load import STORED_PREFIX
+
+    return isinstance(given, str | Path) and str(given).endswith(SAVED) and not str(given).startswith(STORED_PREFIX)
 
 
 def _open_subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> ModelUnderTest:

@@ -510,6 +510,8 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
         a, b = (replace(one, sample=VectorSample.unpack(one.sample.pack())) for one in (a, b))
     found = reindex.compare_samples(a.sample, b.sample) if a.kind == "vector" else None
     figures, is_set_alike = _text_figures(a, b), a.sample.settings == b.sample.settings
+    if found and found.outcome_in_use.startswith("same") and len(figures) < MIN_TEXTS:
+        found = reindex.unknown_reindex(f"both encoded {len(figures)} of the {MIN_TEXTS} texts that are needed")
     outcome: SameOutcome = "same for use"
     if found:
         outcome = found.outcome_in_use
