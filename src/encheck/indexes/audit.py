@@ -434,10 +434,9 @@ class _RowsAudit:
             pairs = zip(places, vectors, strict=True)
             near = sum(_distance(one.vectors[at], vector) <= one.tolerance for at, vector in pairs)
             if near > len(places) / 2:
-                prompt = prompt_for(role) if prompt_for else ""
                 return make_group(
                     "another prompt", group.rows,
-                    f"{near} of {len(places)} are this model's vectors in the role {role}, after {prompt!r}",
+                    f"{near} of {len(places)} are this model's vectors in the role {role}, after {prompt_for(role)!r}",
                 )  # fmt: skip
         return group
 

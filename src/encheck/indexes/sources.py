@@ -17,6 +17,7 @@ from encheck.encoders.stored_index import StoredIndex
 from encheck.encoders.vector_table import open_vector_table
 from encheck.errors import UsageError
 from encheck.options import Settings
+from encheck.options.settings import parse_seed
 from encheck.running.labels import model_labels
 from encheck.running.service import EncoderService
 from encheck.similarity import SIMILARITIES
@@ -151,8 +152,9 @@ def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: b
     return StoredIndex(path, texts=texts)
 
 
-def refuse_options(sample: int | None, similarity: str) -> None:
-    """Raise UsageError for an invalid sample size or similarity."""
+def refuse_options(sample: int | None, similarity: str, seed: int) -> None:
+    """Raise UsageError for an invalid sample size, similarity or seed."""
+    parse_seed(seed)
     if sample is not None and sample < 1:
         raise UsageError(f"the sample is {sample}, but should be 1 or more rows")
     if similarity not in SIMILARITIES:

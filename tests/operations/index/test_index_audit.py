@@ -354,7 +354,11 @@ def test_the_command_counts_lists_and_exits(tmp_path):
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert (len(rows), rows[0]["id"], rows[0]["kind"]) == (30, "'=doc-90", "zero")
     assert CliRunner().invoke(app, ["index", "test_index_audit:Ordered", "vectors:none.parquet"]).exit_code == 4
-    assert CliRunner().invoke(app, ["index", "test_index_audit:Ordered", index, "--sample=0"]).exit_code == 4
+    for wrong in (["--sample=0"], ["--sample=5", "--seed=-1"]):
+        assert CliRunner().invoke(app, ["index", "test_index_audit:Ordered", index, *wrong]).exit_code == 4
+    (tmp_path / "folder.csv").mkdir()
+    unwritten = CliRunner().invoke(app, [*run[:3], f"--out={tmp_path / 'folder.csv'}"])
+    assert (unwritten.exit_code, "INDEX: SOME ARE NOT" in unwritten.stdout) == (4, True)
 
 
 def test_fresh_vectors_from_a_file_import_no_torch(tmp_path):

@@ -427,6 +427,9 @@ def test_the_command_ends_with_what_it_found(command):
     worst = min(found["texts"], key=lambda one: one["figure"])["text"]
     assert html.escape(worst[:40]) in Path("found.html").read_text()
     assert any(line.split()[:4] == ["long", "texts", "20", "20"] for line in done.output.splitlines()), done.output
+    Path("folder.html").mkdir()
+    done = command("c.json", "random", "--page", "folder.html")
+    assert (done.exit_code, done.output.startswith("another: ")) == (4, True)
     assert command("c.json", "nan").exit_code == 4
     assert command("none.json", "bag-of-words").exit_code == 4
     assert command("bag-of-words").exit_code == 4

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from encheck.api import as_option
 from encheck.gating.advice import row_numbers_in_words
-from encheck.indexes.audit import AuditedRow, IndexAudit
+from encheck.indexes.audit import AuditedRow, IndexAudit, compare_index
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
 from encheck.system.files import expand_home
@@ -19,7 +19,6 @@ from encheck.system.terminal import safe_cell
 
 if TYPE_CHECKING:
     from encheck.encoders.protocol import Encoder
-    from encheck.indexes.audit import IndexAudit
     from encheck.system.terminal import Progress
 
     Named = str | Path | Encoder | Callable[[list[str]], Any]
@@ -73,11 +72,10 @@ def audit_index(
     ...     audit_index(encoder, index).outcome
     'some are not'
     """
-    from encheck.indexes.audit import compare_index
     from encheck.indexes.sources import fresh_vectors_of, open_fresh_vectors, open_index, refuse_options
     from encheck.options import Settings, project_table
 
-    refuse_options(sample, similarity)
+    refuse_options(sample, similarity, seed)
     texts_file = expand_home(texts) if texts else None
     stored = open_index(index, texts=texts_file)
     if isinstance(model, str | Path):

@@ -69,7 +69,7 @@ def index(
     from encheck.system.typed_files import as_json
 
     with report_errors():
-        refuse_options(sample, similarity)
+        refuse_options(sample, similarity, seed)
         refuse_over(out, [".csv"], reads=[model, stored, texts])
         refuse_over(json_file, [".json"], option="--json", reads=[model, stored, texts])
         settings = Settings(
@@ -79,9 +79,9 @@ def index(
             open_index(stored, texts=texts), open_fresh_vectors(settings, role=role, texts=texts), sample=sample,
             seed=seed, similarity=similarity, progress=Progress(),
         )  # fmt: skip
+        print_lines(audit_lines(audited))
         if out:
             write_rows(out, audited)
         if json_file:
             write_named(json_file, as_json(audited))
-    print_lines(audit_lines(audited))
     raise typer.Exit(audited.exit_code)

@@ -62,12 +62,12 @@ def same(
             a, b, save=save, role=cast("Role | None", role), model_args=tuple(model_arg or ()), device=device,
             dtype=dtype,
         )  # fmt: skip
+        if save:
+            print_message(f"{save}: {found.a}, {save.stat().st_size / 1000:,.0f} kB")
+        if b is not None or found.exit_code:
+            print_lines(same_lines(found))
         if page:
             write_same_page(page, found)
         if json_file:
             write_named(json_file, as_json(found))
-    if save:
-        print_message(f"{save}: {found.a}, {save.stat().st_size / 1000:,.0f} kB")
-    if b is not None or found.exit_code:
-        print_lines(same_lines(found))
     raise typer.Exit(found.exit_code)
