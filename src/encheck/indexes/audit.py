@@ -46,7 +46,7 @@ AuditOutcome = Literal["all are", "some are not", "cannot tell"]
 ExitCode = Literal[0, 1, 10]
 EXIT_CODES: dict[AuditOutcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
 MAX_UNSEEN_SHARE = 0.05  # a sample without faults must show that at most this share of all rows is wrong
-MIN_SHIFTED = 5  # rows with the same distance to their vector's text
+MIN_SHIFTED, SHIFTED_SHARE = 5, 0.1  # rows with the same distance to their vector's text; of all in another's place
 ENCODED_AGAIN = 64  # texts encoded twice, to check whether their vectors are the same
 
 
@@ -526,7 +526,7 @@ def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
     rows = [row for row in faults.values() if row.text_at is not None]
     shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
     for shift, count in shifts.most_common(3):
-        if count >= MIN_SHIFTED:
+        if count >= max(MIN_SHIFTED, SHIFTED_SHARE * len(rows)):  # in shuffled rows, distances repeat by chance
             where = "before" if shift < 0 else "after"
             yield f"{count:,} rows have the vector of the text {abs(shift):,} {where} them: a batch was shifted"
 
