@@ -94,6 +94,14 @@ def test_the_audit_still_finds_what_is_wrong_in_such_a_file(tmp_path):
     assert [(row.id, row.kind) for row in audit.faults] == [("part-4", "unexplained")]
 
 
+def test_a_cell_without_a_value_is_a_missing_vector(tmp_path):
+    csv_of(tmp_path / "index.csv", ["NULL"] * 5 + [str(vector) for vector in VECTORS[5:].tolist()])
+    audit = encheck.audit_index(encode, f"vectors:{tmp_path}/index.csv")
+    assert [row.kind for row in audit.faults] == ["not finite"] * 5
+    with pytest.raises(UsageError, match=r"vector of 5 of 8 texts is zero, not finite or not of 8 dimensions"):
+        encheck.audit_index(f"vectors:{tmp_path}/index.csv", f"vectors:{STORES}/qdrant.json")
+
+
 def test_rows_that_a_damaged_file_has_lost_are_missed(tmp_path):
     data = bytearray((STORES / "lancedb.parquet").read_bytes())
     data[66] ^= 13  # a page of ids that is read without an error, and is empty

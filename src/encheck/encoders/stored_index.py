@@ -253,9 +253,9 @@ class StoredIndex:
 
     @cached_property
     def dimension(self) -> int:
-        """The most frequent length of the first vectors, or 0 if there are no rows."""
-        lengths = next((lengths for _, lengths, _ in self._table.vectors()), np.zeros(1, np.intp))
-        return int(np.bincount(lengths).argmax())
+        """The most frequent length of the first vectors, or 0 if there are none."""
+        blocks = (lengths[lengths > 0] for _, lengths, _ in self._table.vectors())
+        return next((int(np.bincount(lengths).argmax()) for lengths in blocks if len(lengths)), 0)
 
     def find_row_numbers(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
         """Return name -> row number, for each name that the file has in one of these roles.

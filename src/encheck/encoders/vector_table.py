@@ -22,7 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.reader import TABLE_READERS, BadRows, file_ending, read_lines, read_table, unknown_format_error
+from encheck.datasets.reader import (
+    TABLE_READERS,
+    BadRows,
+    file_ending,
+    is_missing,
+    read_lines,
+    read_table,
+    unknown_format_error,
+)
 from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
 from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_parquet, read_json, record_batches
@@ -150,7 +158,7 @@ def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         values = _values_at_keys([row[column] for row in sample], keys)
         try:
             number_type = _detect_number_type(values)
-            some = [value for value in values if value is not None and value != [] and value != ""]
+            some = [value for value in values if not is_missing(value)]
             if all(isinstance(value, list) for value in some):
                 integers = bool(some) and all(isinstance(number, int) for value in some for number in value)
             else:
@@ -278,16 +286,18 @@ def _concatenate_vectors(values: Any, number_type: str) -> tuple[Ints, Vectors]:
         values = values.to_pylist()
     vectors = [np.zeros(0, np.float32)]
     for value in values:
-        data = value if isinstance(value, bytes) else _decode_bytes(value) if isinstance(value, str) and value else None
+        if isinstance(value, str) and is_missing(value):
+            value = None
+        data = value if isinstance(value, bytes) else _decode_bytes(value) if isinstance(value, str) else None
         if data is not None:
             if len(data) % np.dtype(number_type).itemsize:
                 raise ValueError(
                     f"a vector has {len(data)} bytes, which does not fit numbers of {number_type[2]} bytes"
                 )
             vectors.append(_to_float32(np.frombuffer(data, number_type)))
-        elif isinstance(value, str) and value:
+        elif isinstance(value, str):
             vectors.append(_to_float32(_parse_number_list(value)))
-        elif value is None or value == "" or isinstance(value, list):
+        elif value is None or isinstance(value, list):
             vectors.append(_to_float32(value or []))
         else:
             raise ValueError(f"{str(value)[:40]!r} is a {type(value).__name__}")

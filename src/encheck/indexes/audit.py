@@ -454,8 +454,8 @@ class _RowsAudit:
             numbers = tuple(int(self.numbers[place]) for place in places)
             said = f"they have {size} dimensions, and the fresh vectors {self.vectors.shape[1]}"
             if same == len(places):
-                said += f"; the first {shared} are the same: one of the two was truncated"
-            yield make_group("unknown" if same == len(places) else "another model", numbers, said)
+                said += f"; the first {shared} are the same"
+            yield make_group("truncated" if same == len(places) else "another model", numbers, said)
 
 
 def _outcome_and_reason(

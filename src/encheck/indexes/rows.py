@@ -291,7 +291,7 @@ def _characters_around(ends: Sequence[int], best: int) -> list[int]:
     return [end for end in range(low + 1, high) if end not in (best,)]
 
 
-Cause = Literal["another model", "earlier texts", "another prompt", "unknown"]
+Cause = Literal["another model", "earlier texts", "another prompt", "truncated", "unknown"]
 FEWEST_OF_A_GROUP = 8  # minimum rows to determine a cause
 RELATED = 0.4  # correlation of the texts' mutual similarities, stored and fresh
 MOST_RELATED, PERMUTATIONS = 200, 99  # rows whose similarities are compared; permutations for chance
@@ -310,6 +310,7 @@ CAUSE_WORDS: dict[Cause, str] = {
     "another model": "another model's, or this model's with other settings",
     "earlier texts": "perhaps of earlier texts",
     "another prompt": "perhaps with another prompt or title before the text",
+    "truncated": "this model's, but one of the two was truncated",
     "unknown": "not this model's; cause unknown",
 }
 
