@@ -121,8 +121,8 @@ def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFa
         if (usual := float(np.median(fit))) < RELATED:
             continue
         for shift in np.unique(shift_of_row[shift_of_row != 0]).tolist():
-            rows = numbers[some][shift_of_row == shift]
-            shifted[shift] = np.concatenate([shifted.get(shift, np.zeros(0, np.intp)), rows])
+            for run in _runs_of_chosen(shift_of_row == shift, FEWEST_SHIFTED):
+                shifted[shift] = np.concatenate([shifted.get(shift, np.zeros(0, np.intp)), numbers[some][run]])
         odd = (fit <= STRANGE * usual) & (shift_of_row == 0)
         strange += [int(number) for run in _runs_of_chosen(odd, FEWEST_STRANGE) for number in numbers[some][run]]
     if shifted:
