@@ -427,8 +427,10 @@ class _RowsAudit:
     def _explain_by_other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
         """Return the group. Its cause becomes "another prompt" if most vectors are this model's in a different role."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
-        roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
-        for role in roles if prompt_for else ():
+        if prompt_for is None:
+            return group
+        own = self.rows[places[0]].role or self.fresh.role
+        for role in [role for role in ("query", "document") if role != own]:
             texts = [self.rows[at].name or "" for at in places]
             vectors, _ = self.fresh.vectors(texts, [role] * len(texts))
             pairs = zip(places, vectors, strict=True)
