@@ -254,9 +254,9 @@ OWN_CHECK = '''
 
 from encheck import claim
 from encheck.generators.antonym import antonym
-from encheck.generators.invariance import casing
 from encheck.items import contrast
 from encheck.metrics import margin_rate
+from loud import casing
 
 
 @claim(contrast(casing, antonym), property="loudness", family="invariance", metric=margin_rate.calibrated, aim=0.9)
@@ -267,8 +267,10 @@ def test_loud_is_nearer_than_antonym(judge):
 
 
 def test_a_run_and_a_gate_import_no_pytest_print_nothing_and_take_checks_of_ones_own(how, tmp_path):
-    (tmp_path / "own.py").write_text(OWN_CHECK, "utf-8")
-    options = {**how, "store": str(how["store"]), "checks": "loudness or quantifier", "own_checks": ["own.py"]}
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/own.py").write_text(OWN_CHECK, "utf-8")
+    (tmp_path / "own/loud.py").write_text("from encheck.generators.invariance import casing", "utf-8")
+    options = {**how, "store": str(how["store"]), "checks": "loudness or quantifier", "own_checks": ["own/own.py"]}
     code = (
         f"import encheck, sys; assert encheck.run('oracle', **{how | {'store': str(how['store'])}!r}).rows; "
         f"found = encheck.gate('bag-of-words', 'oracle', **{options!r}); "
@@ -276,7 +278,7 @@ def test_a_run_and_a_gate_import_no_pytest_print_nothing_and_take_checks_of_ones
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert (out.stdout, out.stderr) == ("inconclusive contract loudness quantifier False\n", "")
-    assert {path.name for path in tmp_path.iterdir()} <= {"own.py", "__pycache__"}
+    assert {path.name for path in tmp_path.iterdir()} == {"own"}
 
 
 def test_one_name_with_other_arguments_is_another_model(folder, how):

@@ -212,7 +212,7 @@ def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> t
 
 
 def load_checks_of_file(file: str | Path) -> tuple[Check, ...]:
-    """Execute a user's Python file, and return the checks in it.
+    """Execute a user's Python file, which may import modules next to it, and return the checks in it.
 
     Raise UsageError if the file cannot be imported or has no check.
     """
@@ -224,6 +224,8 @@ def load_checks_of_file(file: str | Path) -> tuple[Check, ...]:
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file: name one with checks, such as my_checks.py")
     module = sys.modules[name] = module_from_spec(spec)
+    here = str(path.resolve().parent)
+    sys.path.insert(0, here)
     try:
         spec.loader.exec_module(module)
     except KeyboardInterrupt:
@@ -231,6 +233,8 @@ def load_checks_of_file(file: str | Path) -> tuple[Check, ...]:
     except BaseException as error:  # also sys.exit, and what pytest raises to skip a module
         del sys.modules[name]
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(here)
     found = [Check(function, claim) for function in vars(module).values() if (claim := claim_of(function))]
     packaged = {check.name: check for check in packaged_checks()}
     own = tuple(check for check in found if check.function is not getattr(packaged.get(check.name), "function", None))
