@@ -690,7 +690,7 @@ def test_bad_input_is_one_message_and_exit_4(run, args, message):
     [
         (
             ["-m", "antonymm"],
-            "*unknown marker 'antonymm'; did you mean 'antonym'? Available: antonym, binding, *",
+            "*unknown property 'antonymm'; did you mean 'antonym'? Available: antonym, binding, *",
         ),
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
@@ -718,7 +718,7 @@ def test_a_place_that_takes_no_results_is_refused_before_anything_is_encoded(run
 def test_what_only_a_worker_finds_out_is_one_message_and_exit_4_too(run):
     outcome = run("--encheck-model=jaccard", "-m", "not(antonymm or number)", "-n2")
     assert outcome.ret == 4
-    outcome.stdout.fnmatch_lines(["ERROR: unknown marker 'antonymm'; did you mean 'antonym'? Available: *--property*"])
+    outcome.stdout.fnmatch_lines(["ERROR: unknown property 'antonymm'; did you mean 'antonym'? *--property*"])
     assert "INTERNALERROR" not in outcome.stdout.str()
 
 
@@ -765,7 +765,7 @@ def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run)
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
     outcome = run("--encheck-model", str(folder))
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*use --encheck-model=*ckpt, not --encheck-model *ckpt, for a path outside*"])
+    outcome.stderr.fnmatch_lines(["*use --encheck-model=*ckpt, not --encheck-model *ckpt: pytest treats*"])
     assert not Path("ran").exists()
 
 
@@ -780,7 +780,7 @@ def test_a_short_option_with_a_folder_elsewhere_after_a_blank_is_refused_in_a_cl
     pytester.makepyprojecttoml(CLONE)
     outcome = pytester.runpytest("-p", "no:cacheprovider", *options, str(folder))
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines([f"*use {options[-1]}={folder}, not {options[-1]} {folder}, for a path outside*"])
+    outcome.stderr.fnmatch_lines([f"*use {options[-1]}={folder}, not {options[-1]} {folder}: pytest treats*"])
     assert not Path("ran").exists()
 
 

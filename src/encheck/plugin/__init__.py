@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Iterator[None]:
-    """Refuse unknown options, and paths outside the project unless written as --option=path."""
+    """Refuse unknown options, and paths after a blank that pytest would search."""
     with as_pytest_usage_error():
         selection.refuse_ambiguous_paths(early_config, args)
     yield

@@ -30,7 +30,7 @@ CLASH: pytest.StashKey[str] = pytest.StashKey()  # the error of a check with a d
 
 
 def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
-    """Raise UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
+    """Raise UsageError for an option's path after a blank, outside a project with settings: to pytest, a test path.
 
     Pytest has already searched that path for settings and conftest.py. Short options count if this run has them, or
     would have them without that path, which hides the project's settings.
@@ -47,8 +47,8 @@ def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
         places = (here, (here / path).resolve())
         if config.inipath is None or not all(place.is_relative_to(config.rootpath) for place in places):
             raise UsageError(
-                f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a separate "
-                f"path as a test, and would run the code there"
+                f"use {option}={path}, not {option} {path}: pytest treats a separate path as a test, and would run the "
+                "code there"
             )
 
 
@@ -84,7 +84,7 @@ def _refuse_baseline(args: Sequence[str], *, prefix: str) -> None:
 def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
     """Wrap pytest's selection by -m and -k. Change `items` in place, and put the evaluation into the stash.
 
-    Raise UsageError for an unregistered marker in -m, because it would silently select nothing.
+    Raise UsageError for an unknown property or an unregistered marker in -m, because it would silently select nothing.
     """
     collected = checks_among(items)
     with process.user_errors(items):
@@ -96,7 +96,7 @@ def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.
                     f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
                     f'[pytest] of pytest.ini, should name it: markers = ["{name}: description"]'
                     if name in offered
-                    else f"{unknown_name_message('marker', name, offered)}. To name a property of your own, use "
+                    else f"{unknown_name_message('property', name, offered)}. To name a property of your own, use "
                     "--property or a column `property` in your data"
                 )
     claims = {case.check: case.claim for case in map(case_of, collected)}
