@@ -305,8 +305,8 @@ def test_an_evaluator_can_be_pickled_after_an_evaluation():
 @pytest.mark.parametrize(
     ("shape", "problem"),
     [
-        (lambda n: (n, 4), "model: the vector of .* contains NaN .* a row of finite numbers for each text"),
-        (lambda n: (n + 1, 4), r"model: .* returned shape .* a row of finite numbers for each text"),
+        (lambda n: (n, 4), "model: the vector of .* contains NaN .* a row of finite numbers, not all zero"),
+        (lambda n: (n + 1, 4), r"model: .* returned shape .* a row of finite numbers, not all zero, for each text"),
     ],
 )
 def test_a_model_that_broke_says_so_and_what_would_help(shape, problem):

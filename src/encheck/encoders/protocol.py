@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from encheck.errors import EncoderError
 from encheck.store import Store
 
-ROW_A_TEXT = "Remedy: return an array with a row of finite numbers for each text"
+ROW_A_TEXT = "Remedy: return an array with a row of finite numbers, not all zero, for each text"
 TRAINED = "Remedy: use a complete checkpoint, from before its training diverged or collapsed"
 Batch = tuple[NDArray[np.intp], NDArray[np.float32]]
 
