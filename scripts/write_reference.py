@@ -29,6 +29,7 @@ from encheck.operations.same.comparison import SameReport
 from encheck.operations.same.sides import SavedSide
 from encheck.operations.threshold.decision import ThresholdReport
 from encheck.options import OPTIONS, options_as_markdown
+from encheck.reporting.text import plain_name
 from encheck.run_file import RunFile
 from encheck.system.typed_files import schema_of
 from encheck.types import ClaimEntry, Floor
@@ -61,16 +62,18 @@ def _context(command: Any, name: str, parent: Any = None) -> Any:
 
 
 def command_entry(command: Any, parent: Any) -> Iterator[str]:
-    """A command: what it does, its own arguments and options; below it, its own commands."""
+    """A command: what it does, its own arguments and options, those of a hidden command; below it, its own commands."""
     context = _context(command, command.name, parent)
     does = inspect.cleandoc((command.help or "").partition("\f")[0]).split("\n\n")[0]
     yield f"### {context.command_path}\n\n{does}\n"
     of_a_run = {option.name: option.text for option in OPTIONS.values()}
-    own = [one for one in command.params if not getattr(one, "hidden", False)
+    below = getattr(command, "commands", {}).values()
+    given = [one for part in (command, *(inner for inner in below if inner.hidden)) for one in part.params]
+    own = [one for one in given if not getattr(one, "hidden", False)
            and of_a_run.get(one.opts[0].removeprefix("--")) != getattr(one, "help", None)]  # fmt: skip
     if own:
         yield "\n".join(map(parameter_line, own)) + "\n"
-    for inner in getattr(command, "commands", {}).values():
+    for inner in below:
         if not inner.hidden:
             yield from command_entry(inner, context)
 
@@ -109,7 +112,9 @@ def property_entry(name: str, found: list[tuple[str, Claim, ClaimEntry]]) -> str
                if not one.startswith("docs/") and not any(one in title for title in titles)]  # fmt: skip
     said = [*map(_words, titles), *(f"Source: {_words(one)}." for one in sources)]
     lines = (check_line(test, claim) for test, claim, _ in found)
-    return f"### {name}\n\n{' '.join(said)}\n\n" + "\n".join(lines) + "\n"
+    plain = plain_name(name)
+    title = name if plain.startswith(name) else f"{name} ({plain})"
+    return f"### {title}\n\n{' '.join(said)}\n\n" + "\n".join(lines) + "\n"
 
 
 def check_line(test: str, claim: Claim) -> str:

@@ -69,7 +69,7 @@ LAYERS = [
     {"short_options", "cli", "checks", "__main__"},
     {"operations"},
 ]
-MAY_IMPORT_PYTEST = {"plugin", "short_options", "cli", "checks"}
+MAY_IMPORT_PYTEST = {"plugin", "short_options", "cli"}
 
 
 @cache

@@ -100,7 +100,7 @@ def compare(
 
         encheck compare reports/monday reports/tuesday --out compare.html
 
-        encheck compare reports/* --reference sbert --format latex --cite --pairs all --figure forest.pdf
+        encheck compare reports/sbert reports/mine --format latex --cite --pairs all --figure forest.pdf
 
         encheck compare --across-seeds reports/seeds
 

@@ -47,14 +47,17 @@ class DataCommands(typer.core.TyperGroup):
 data_app = typer.Typer(
     cls=DataCommands,
     subcommand_metavar="[NAME[:PATH]] | COMMAND",
-    help="List the data sets that --data accepts, or show one: `encheck data mrpc:PATH`.",
+    help="List the data sets that --data accepts, or show one: `encheck data mrpc:PATH`.\n\n"
+    "Its options: `encheck data NAME --help`.",
 )
 app.add_typer(data_app, name="data")
 
 
 @data_app.command(SHOW, hidden=True)
 def show(
-    spec: Annotated[str | None, typer.Argument(help="Data set to show: NAME or NAME:PATH.")] = None,
+    spec: Annotated[
+        str | None, typer.Argument(metavar="NAME[:PATH]", help="Data set to show. Default: list all.")
+    ] = None,
     skip_bad_rows: SkipBadRows = False,
     queries: Annotated[Path | None, as_option("queries")] = None,
     passage_words: Annotated[int, as_option("passage_words")] = 150,
