@@ -210,6 +210,18 @@ def test_one_file_has_its_queries_right_documents_negatives_clusters_and_slices(
     assert len(found.documents) == 4
 
 
+def test_a_column_may_be_absent_from_the_first_row_of_json_lines(tmp_path):
+    rows = [
+        {"query": "A?", "document": "One.", "relevance": 2},
+        {"query": "A?", "document": "Two.", "relevance": 0, "negative": "Three.", "language": "en"},
+    ]
+    for first_row in (rows, rows[::-1]):
+        found = collection(put(tmp_path / "own.jsonl", jsonl(first_row)))
+        (query,) = found.queries
+        assert sorted(query.relevance.values()) == [0, 2]
+        assert [found.documents[name] for name in query.negatives] == ["Three."]
+
+
 def test_a_negative_that_is_right_elsewhere_for_the_query_is_counted_and_left_out(tmp_path):
     rows = b"query,positive,negative\nA?,One.,Two.\nA?,Two.,Three.\n"
     found = collection(put(tmp_path / "own.csv", rows))

@@ -174,11 +174,11 @@ def test_a_wrong_property_is_refused_before_anything_is_encoded(tmp_path, names,
             encheck.run("fails", data=f"{kind}:{file}", skip_bad_rows=skips, **QUIET)
 
 
-def test_rows_that_name_a_property_where_the_first_does_not_are_refused(tmp_path):
+def test_a_first_row_without_the_property_that_others_name_is_refused(tmp_path):
     for kind, rows in (("triplets", TRIPLETS), ("contrast", CONTRASTS)):
         file = tmp_path / "own.jsonl"
         file.write_text("\n".join(map(json.dumps, [rows[0], {**rows[1], "property": "hedging"}])), "utf-8")
-        with pytest.raises(DataError, match=r"own.jsonl:2: the row has a property, but the first row does not"):
+        with pytest.raises(DataError, match=r"own.jsonl:1: the property is missing"):
             load(f"{kind}:{file}")
 
 

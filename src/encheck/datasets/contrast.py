@@ -80,10 +80,6 @@ def parse_property_name(value: object) -> str:
 
 def property_of_row(row: Mapping[str, Any], columns: Sequence[str], property_of_all: str) -> str:
     """Return `property_of_all` or, if that is "", the row's own property. Raise ValueError for an invalid name."""
-    if PROPERTY_COLUMN in row and PROPERTY_COLUMN not in columns:
-        raise ValueError(
-            f"the row has a {PROPERTY_COLUMN}, but the first row does not: name one in every row, or in none"
-        )
     return property_of_all or (parse_property_name(row.get(PROPERTY_COLUMN)) if PROPERTY_COLUMN in columns else "")
 
 

@@ -26,13 +26,11 @@ from encheck.datasets.pair_table import ROWS_AT_ONCE, Linker, Links, PairTable, 
 from encheck.datasets.reader import (
     NO_VALUE,
     SURROGATE,
+    TABLE_READERS,
     BadRows,
-    FormatReader,
-    NumberedRows,
     PairRow,
     binary_label_or_none,
     check_text,
-    delimited_reader,
     find_parquet_files,
     is_missing,
     open_parquet_batches,
@@ -41,7 +39,6 @@ from encheck.datasets.reader import (
     read_header,
     read_json_rows,
     read_json_table,
-    read_parquet,
     read_table,
     refuse_misspelt_columns,
     unknown_format_error,
@@ -193,18 +190,14 @@ class _OtherColumnsError(EncheckError):
 
 @dataclass
 class _OrderedBadRows(BadRows):
-    """Malformed rows by line. For JSON Lines, lines that are not objects come before faults in a row's fields."""
+    """Malformed rows by line."""
 
-    found: list[tuple[bool, int, str]] = field(default_factory=list)
+    found: list[tuple[int, str]] = field(default_factory=list)
 
     def __call__(self, path: Path | str, line: int, problem: str) -> None:
         """Raise DataError, or record the problem."""
-        self.note(path, line, problem)
-
-    def note(self, path: Path | str, line: int, problem: str, *, last: bool = False) -> None:
-        """Do what a call does, but sort faults with `last` after the others."""
         super().__call__(path, line, problem)
-        self.found.append((last, line, self.skipped[-1]))
+        self.found.append((line, self.skipped[-1]))
 
 
 def _gather_file(path: Path, bad: BadRows) -> _GatheredPairs:
@@ -307,7 +300,7 @@ def _gather_json(
             fields = {role: [row.get(column) for _, row in some] for role, column in chosen.items() if column}
             yield _Batch(path, [line for line, _ in some], fields)
 
-    return _gather_batches(path, keys, read_batches(), chosen, bad, noted, fields_last=True)
+    return _gather_batches(path, keys, read_batches(), chosen, bad, noted)
 
 
 def _require_columns(path: Path, names: list[str]) -> Chosen:
@@ -324,7 +317,6 @@ def _gather_batches(
     bad: BadRows,
     noted: _OrderedBadRows,
     *,
-    fields_last: bool = False,
     columns_read: Chosen | None = None,
 ) -> _GatheredPairs:
     """Gather the rows of all batches, and record malformed rows in the order of `noted`.
@@ -336,7 +328,7 @@ def _gather_batches(
         try:
             record_batch = _check_batch(batch)
         except ValueError:
-            valid_rows = list(_check_row_by_row(batch, chosen, partial(noted.note, last=fields_last)))
+            valid_rows = list(_check_row_by_row(batch, chosen, noted))
             record_batch = _make_record_batch(
                 text_array([row.first for row in valid_rows]),
                 text_array([row.second for row in valid_rows]),
@@ -347,7 +339,7 @@ def _gather_batches(
         scores = scores.extend(record_batch.column("score"))
         table.append(record_batch)
         linker.append(record_batch)
-    bad.skipped += [message for _, _, message in sorted(noted.found)]
+    bad.skipped += [message for _, message in sorted(noted.found)]
     return _GatheredPairs(table, linker, scores, unread_columns_message(path, names, (columns_read or chosen).values()))
 
 
@@ -543,15 +535,4 @@ def data_set_with_these_columns(path: Path) -> str:
     return "retrieval" if are_query_columns(columns) else ""
 
 
-def _read_json_lines(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
-    rows = list(read_json_rows(path, bad))
-    return sorted({key for _, row in rows for key in row}), iter(rows)
-
-
-PAIR_FORMATS: dict[str, FormatReader] = {
-    ".csv": delimited_reader(","),
-    ".tsv": delimited_reader("\t"),
-    ".json": read_json_table,
-    ".jsonl": _read_json_lines,
-    ".parquet": read_parquet,
-}
+PAIR_FORMATS = {ending: TABLE_READERS[ending] for ending in (".csv", ".tsv", ".json", ".jsonl", ".parquet")}

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 from os import SEEK_END
 from pathlib import Path
@@ -486,7 +485,7 @@ FormatReader = Callable[[Path, BadRows], tuple[list[str], NumberedRows]]
 
 
 def read_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
-    """Return the file's columns, and (line or row number, fields) for each row. JSON Lines has the first row's columns.
+    """Return the file's columns, and (line or row number, fields) for each row.
 
     Raise DataError for an unsupported format, or a file that does not match its format.
     """
@@ -561,9 +560,9 @@ def file_ending(path: Path) -> str:
 
 
 def _read_json_lines(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
-    rows = read_json_rows(path, bad)
-    first = next(rows, None)
-    return (list(first[1]), chain([first], rows)) if first else ([], iter(()))
+    """Return the columns of all rows, and the rows. The file is read twice, because it may not fit in memory."""
+    rows = read_json_rows(path, BadRows(bad.skip, bad.remedy))
+    return column_names(row for _, row in rows), read_json_rows(path, bad)
 
 
 def read_json_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
@@ -579,17 +578,17 @@ def read_json_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
         lines = list(read_json_rows(path, BadRows(skip=True)))
         if not lines or "Extra data" not in str(error):
             raise DataError(f"{path}: {error}") from error
-        lines = list(read_json_rows(path, bad))
-        return _column_names(row for _, row in lines), iter(lines)
+        return column_names(row for _, row in lines), read_json_rows(path, bad)
     if rows is None:
         raise DataError(
             f"{path} holds no table, but should hold an array of objects. Remedy, where KEY has it: jq -c '.KEY[]' "
             f"{quote(str(path))} > {quote(str(path.with_suffix('.jsonl')))}"
         )
-    return _column_names(rows), iter(list(enumerate(rows, 1)))
+    return column_names(rows), iter(list(enumerate(rows, 1)))
 
 
-def _column_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def column_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the columns that at least one row has, in the order in which they first occur."""
     return list(dict.fromkeys(key for row in rows for key in row))
 
 

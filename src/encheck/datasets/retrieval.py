@@ -29,6 +29,7 @@ from encheck.datasets.reader import (
     TABLE_READERS,
     BadRows,
     check_text,
+    column_names,
     file_ending,
     is_missing,
     read_first_line,
@@ -112,8 +113,6 @@ def read_judged_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False)
     excluded: Counter[str] = Counter()
     for line, row in rows:
         try:
-            if needs_negatives:  # for triplets; in a search the column is a slice
-                property_of_row(row, names, "")
             _add_row(row, columns, documents, judged_queries, excluded)
         except ValueError as error:
             bad(path, line, str(error))
@@ -519,7 +518,7 @@ def _read_part_rows(
     for file in files:
         rows: Iterator[tuple[int, Fields]] | None
         if isinstance(file, JsonPart):
-            columns, rows = [*file.rows[0]] if file.rows else [], enumerate(file.rows, 1)
+            columns, rows = column_names(file.rows), enumerate(file.rows, 1)
         elif part == "judgement" and (rows := _read_trec_qrels(file, bad)):
             columns = [names[0] for names in PART_COLUMNS[part].values()]
         else:

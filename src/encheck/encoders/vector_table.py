@@ -27,6 +27,7 @@ from encheck.datasets.reader import (
     BadRows,
     file_ending,
     is_missing,
+    read_json_rows,
     read_lines,
     read_table,
     unknown_format_error,
@@ -142,6 +143,8 @@ def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         if ending == ".json":  # it is parsed completely
             parsed = [dict(row) for _, row in rows]
             read, count = _columns_from_rows(lambda: iter(parsed)), len(parsed)
+        elif ending.startswith(".jsonl"):  # its columns are known: the file is read once
+            read = _columns_from_rows(lambda: (row for _, row in read_json_rows(path, bad)))
         else:
             read = _columns_from_rows(lambda: (row for _, row in read_table(path, bad)[1]))
     else:
