@@ -115,7 +115,7 @@ BAD = {
     "a score that is none": ("score\nhigh\n", "p.csv", "p.csv:2: the score is 'high'"),
     "a score that is NaN": ("score\n1\nnan\n", "p.csv", "p.csv:3: the score is 'nan'"),
     "a truth value for a score": ('{"score": true}\n', "p.jsonl", "p.jsonl:1: the score is True"),
-    "a missing value": ('{"score": 1}\n{"prediction": 1}\n', "p.jsonl", "p.jsonl:2: the score is None"),
+    "a missing value": ('{"score": 1}\n{"prediction": 1}\n', "p.jsonl", "p.jsonl:1: the prediction is None"),
     "too many fields": (
         "prediction\n1,2\n",
         "p.csv",

@@ -205,6 +205,8 @@ def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):
     (tmp_path / "c.csv").write_text("id,words\n1,2\n")
     said = complaint(tmp_path, skip_bad_rows=True)
     assert "c.csv:1: no column with the texts of documents (columns: id, words;" in said
+    (tmp_path / "c.csv").write_text("text,Title\n1,2\n")
+    assert "c.csv:1: unused column 'Title'; did you mean 'title'?" in complaint(tmp_path, skip_bad_rows=True)
 
 
 def test_a_path_that_is_not_there_is_no_misspelt_name():

@@ -136,6 +136,20 @@ def test_unbalanced_quotes_of_a_csv_are_named_by_the_line_they_begin_on(tmp_path
     assert "A field with a quote is itself in quotes" in message
 
 
+def test_a_quote_that_joins_rows_of_a_file_without_quoting_is_refused(tmp_path):
+    """The command in the message makes a file that is read as it was meant."""
+    path = tmp_path / "own.tsv"
+    path.write_text('first\tsecond\tlabel\n"a\tb\t1\nc\td"\t0\ne\tf\t1\n', "utf-8")
+    message = complaint(path)
+    assert message.startswith(f"{path}:2: a quote joins 2 rows. If the file has no quoting: cat")
+    command = message.partition("quoting: ")[2].partition(" > ")[0]
+    made = subprocess.run(["sh", "-c", command], check=True, capture_output=True).stdout
+    (tmp_path / "quoted.tsv").write_bytes(made)
+    assert read(tmp_path / "quoted.tsv") == [('"a', "b", 1), ("c", 'd"', 0), ("e", "f", 1)]
+    path.write_text('first\tsecond\tlabel\n"def f():\n\t\treturn"\tb\t1\n', "utf-8")
+    assert read(path) == [("def f():\n\t\treturn", "b", 1)]
+
+
 def test_a_quote_inside_an_unquoted_field_is_text(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text(HEADER + 'The 5" pipe leaks.,The "old" pipe leaks.,1\n', "utf-8")

@@ -118,6 +118,7 @@ WRONG = {
     "twice": ({"corpus": [*CORPUS, {"_id": "2", "text": "Other."}]}, "corpus.jsonl:4: the id '2' appears twice, with"),
     "judged twice": ({"qrels": [QRELS[0], {**QRELS[0], "score": 1}]}, "qrels.jsonl:2: 'q1' and '2' are judged twice"),
     "no id": ({"corpus": [{"_id": None, "text": "A."}]}, "corpus.jsonl:1: the id is None, but should be text"),
+    "title": ({"corpus": [{"_id": 1, "Title": "A", "text": "A."}]}, "corpus.jsonl:1: unused column 'Title'; did you"),
     "column": ({"corpus": [{"key": "a", "text": "A."}]}, "corpus.jsonl:1: no column for the id of a document"),
     "nothing": ({"qrels": []}, "qrels.jsonl has no judgements"),
 }
@@ -166,7 +167,7 @@ def test_a_folder_that_lacks_a_part_says_what_it_holds(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("collection.tsv", 'd 1\tSay "yes.\n2\tParcels\nd3\tCards\n'),
+        ("collection.tsv", 'd 1\t"Say yes.\n2\tParcels\nd3\tCards"\n'),
         ("collection/collection.tsv", "d 1\tSend\n2\tParcels\nd3\tCards\n"),
         (
             "docs/a.jsonl",
@@ -208,6 +209,17 @@ def test_one_file_has_its_queries_right_documents_negatives_clusters_and_slices(
         {"language": "de"},
     )
     assert len(found.documents) == 4
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("query,document,negatve", "own.csv:1: unused column 'negatve'; did you mean 'negative'?"),
+        ("query,document,document", "own.csv:1: two columns are called 'document': rename one of them"),
+    ],
+)
+def test_a_misspelt_or_repeated_column_is_refused(tmp_path, header, said):
+    assert said in complaint(put(tmp_path / "own.csv", f"{header}\nA?,One.,Two.\n".encode()))
 
 
 def test_a_column_may_be_absent_from_the_first_row_of_json_lines(tmp_path):

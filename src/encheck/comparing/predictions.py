@@ -79,9 +79,6 @@ def read_predictions(path: Path) -> Predictions:
         raise DataError(
             f"{path}:1: no column prediction or score (columns: {', '.join(sorted(names))}); expected {LAYOUTS}"
         )
-    for name in ("prediction", "score"):
-        if columns.count(name) > 1:
-            raise DataError(f"{path}:1: two columns are called {name!r}: rename one of them")
     predicted, scores = (
         np.array([_checked_number(path, number, convert, row.get(name)) for number, row in rows], float)
         if name in names else None

@@ -250,6 +250,7 @@ def _read_article_table(file: Path, name: str, bad: BadRows) -> Iterator[Article
             f"{', '.join(TEXT_COLUMNS)})"
         )
     title = next((one for one in TITLE_COLUMNS if one in columns and one != text), None)
+    refuse_misspelt_columns(file, {*columns} - {text}, {"title": TITLE_COLUMNS}, {"title": title})
     for line, row in rows:
         try:
             heading = row.get(title) if title else None

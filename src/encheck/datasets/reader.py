@@ -68,6 +68,10 @@ TREC_SGML_SCRIPT = (
     '[print(json.dumps({"_id": i, "text": " ".join(re.sub("<[^>]*>", " ", t).split())})) '
     'for i, t in re.findall(r"PATTERN", s)]'
 )
+ADD_QUOTES = (  # reads tab-separated values without quoting, and writes them with quoting
+    'python -c \'import csv, sys; csv.writer(sys.stdout, delimiter="\\t").writerows('
+    'line.rstrip("\\n").split("\\t") for line in sys.stdin if line.strip())\''
+)
 NumberedRows = Iterator[tuple[int, Mapping[str, Any]]]
 
 
@@ -197,7 +201,10 @@ def read_full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[i
     rows = _read_quoted_rows(path, delimiter)
     width = len(next(rows, (1, []))[1])
     for line, fields in rows:
-        if len(fields) == width:
+        lines = "\t".join(fields).split("\n") if delimiter == "\t" else []
+        if len(lines) > 1 and all(one.count("\t") == width - 1 > 0 for one in lines):
+            bad(path, line, f"a quote joins {len(lines)} rows{_quoting_remedy(path)}")
+        elif len(fields) == width:
             yield line, fields
         else:
             bad(path, line, f"{len(fields)} fields, but the header has {width}")
@@ -220,7 +227,13 @@ def _read_quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[st
         raise DataError(
             f"{path}:{start}: unbalanced quotes, or text after a closing quote ({error}). "
             'A field with a quote is itself in quotes, and its quote is doubled: "say ""so"" twice"'
+            + (_quoting_remedy(path) if delimiter == "\t" else "")
         ) from error
+
+
+def _quoting_remedy(path: Path) -> str:
+    unpacked = f"gunzip -c {quote(str(path))}" if path.suffix == ".gz" else f"cat {quote(str(path))}"
+    return f". If the file has no quoting: {unpacked} | {ADD_QUOTES} > quoted.tsv"
 
 
 def stream_lines(path: Path) -> Iterator[str]:
@@ -487,12 +500,15 @@ FormatReader = Callable[[Path, BadRows], tuple[list[str], NumberedRows]]
 def read_table(path: Path, bad: BadRows) -> tuple[list[str], NumberedRows]:
     """Return the file's columns, and (line or row number, fields) for each row.
 
-    Raise DataError for an unsupported format, or a file that does not match its format.
+    Raise DataError for an unsupported format, a file that does not match its format, or two columns of the same name.
     """
     ending = file_ending(path)
     if ending not in TABLE_READERS:
         raise unknown_format_error(path, TABLE_READERS)
-    return TABLE_READERS[ending](path, bad)
+    columns, rows = TABLE_READERS[ending](path, bad)
+    if repeated := next((name for name, count in Counter(columns).items() if name and count > 1), None):
+        raise DataError(f"{path}:1: two columns are called {repeated!r}: rename one of them")
+    return columns, rows
 
 
 def unknown_format_error(path: Path, known_endings: Iterable[str]) -> DataError:

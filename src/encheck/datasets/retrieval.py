@@ -26,6 +26,7 @@ from encheck.datasets.collection import Collection, CollectionQuery, assign_quer
 from encheck.datasets.contrast import PROPERTY_COLUMN, PropertyRow, property_of_row
 from encheck.datasets.hub import fetch_hub_folder
 from encheck.datasets.reader import (
+    ADD_QUOTES,
     TABLE_READERS,
     BadRows,
     check_text,
@@ -73,7 +74,7 @@ PART_COLUMNS = {
 }
 TREC_ENDINGS = (".txt", ".qrels", ".qrel", ".trec")  # and .tsv; text files may be gzipped
 TO_CORPUS = {  # by the ending of the files: that of the corpus, and the command
-    ".tsv": (".tsv", r"(printf 'id\ttext\n'; cat {})"),
+    ".tsv": (".tsv", rf"(printf 'id\ttext\n'; cat {{}}) | {ADD_QUOTES}"),
     ".jsonl": (".jsonl", """sed 's/"contents" *:/"text":/' {}"""),
     ".json": (".jsonl", """sed 's/"contents" *:/"text":/' {}"""),
 }
@@ -168,7 +169,12 @@ def _find_row_columns(path: Path, names: Sequence[str], *, needs_negatives: bool
         missing.append("negative")
     if missing:
         raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(names) or 'none'})")
-    refuse_misspelt_columns(path, [name for name in names if name not in negatives], ROW_COLUMNS, chosen)
+    refuse_misspelt_columns(
+        path,
+        [name for name in names if name not in negatives],
+        {**ROW_COLUMNS, "negative": ("negative",)},
+        {**chosen, "negative": next(iter(negatives), None)},
+    )
     rest = tuple(name for name in names if name not in {*chosen.values(), *negatives})
     return _RowColumns(**chosen, negatives=negatives, slices=rest)
 
@@ -537,6 +543,9 @@ def _read_part_rows(
                         f"{file}:1: no column for the {role} of a {part} (columns: {', '.join(columns)}; accepted: "
                         f"{', '.join(names)}){remedy}"
                     )
+            if part == "document":
+                title = "title" if "title" in columns else None
+                refuse_misspelt_columns(str(file), {*columns} - {*at.values()}, {"title": ("title",)}, {"title": title})
             yield from ((file, line, row, at) for line, row in rows)
 
 
