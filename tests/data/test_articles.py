@@ -30,6 +30,11 @@ def centre(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"text": ["Gloves are warm."]}), folder / "rows.parquet")
     (folder / "logo.png").write_bytes(b"\x89PNG\0")
     (folder / "deep" / ".git" / "config.txt").write_text("hidden")
+    (folder / "meta.json").write_text("{}")
+    (folder / "linked").symlink_to(tmp_path / "other", target_is_directory=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "belts.txt").write_text("Belts are long.")
+    (tmp_path / "other" / "back").symlink_to(folder, target_is_directory=True)
     return folder
 
 
@@ -50,10 +55,11 @@ def complaint(path, log=None, **how):
 
 
 def test_a_folder_in_every_format_is_recognised_and_the_guess_is_said(centre, tmp_path, caplog):
-    found = data(centre, log_of(tmp_path))
+    found = data(centre, log_of(centre))
     texts = {one.id: one.text for one in found.collection.passages}
     assert texts == {
         "deep/ship.html#1": "Shipping\nThree days.",
+        "linked/belts.txt#1": "Belts are long.",
         "note.txt#1": "Cards and cash are taken.",
         "refunds.md#1": "Refunds\nAsk us.",
         "refunds.md#2": "Refunds\nWhen\nin May\nin June",
@@ -62,9 +68,14 @@ def test_a_folder_in_every_format_is_recognised_and_the_guess_is_said(centre, tm
         "rows.parquet:1#1": "Gloves are warm.",
     }
     assert [(q.text, q.weight) for q in found.collection.queries] == [("how long is shipping?", 1), ("refund", 2)]
-    assert (found.name, found.rows, found.collection.excluded) == ("help", 2, {"files ending in .png": 1})
+    assert (found.name, found.rows, found.collection.excluded) == (
+        "help",
+        2,
+        {"log of queries": 1, "files ending in .png": 1, "files ending in .json": 1},
+    )
     assert f"--data={centre} is read as --data=passages:" in caplog.text
-    assert "6 articles in 7 passages, cut at headings and after at most 150 words" in caplog.text
+    assert "2 files of plain text, 1 file of table (.csv)" in caplog.text
+    assert "7 articles in 8 passages, cut at headings and after at most 150 words" in caplog.text
     assert "3 queries, 2 of them different" in caplog.text
     shown = "\n".join(describe_dataset(found))
     assert "different queries        2" in shown
@@ -165,7 +176,7 @@ def test_a_log_may_be_a_table_with_counts_and_clusters(centre, tmp_path, name, t
 def test_a_sample_draws_queries_and_the_documents_stay(centre, tmp_path):
     found = data(centre, log_of(tmp_path, "\n".join(f"query {i}" for i in range(40))), sample=10)
     assert (len(found.collection.queries), found.rows, found.sampled) == (10, 40, True)
-    assert len(found.collection.documents) == 7
+    assert len(found.collection.documents) == 8
 
 
 @pytest.mark.parametrize(
@@ -196,7 +207,7 @@ def test_a_log_that_is_not_there_is_refused(centre, tmp_path):
 def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):
     assert "has no document with text (nothing); expected .md" in complaint(tmp_path)
     (tmp_path / "logo.png").write_bytes(b"\0")
-    assert "has no document with text (1 .png)" in complaint(tmp_path)
+    assert "has no document with text (1 files ending in .png)" in complaint(tmp_path)
     (tmp_path / "a.txt").write_bytes(b"text\nmore\0")
     assert "a.txt:2: holds a NUL byte" in complaint(tmp_path)
     (tmp_path / "b.txt").write_text("A text.")

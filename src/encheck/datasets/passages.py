@@ -34,6 +34,7 @@ from encheck.datasets.reader import (
 )
 from encheck.datasets.splitting import split_passages
 from encheck.errors import DataError
+from encheck.system.files import files_under
 from encheck.types import content_hash
 
 IGNORED_ELEMENTS = {"script", "style", "template", "noscript", "svg", "head", "nav", "iframe", "button", "select"}
@@ -198,13 +199,12 @@ class Article:
     page: Page
 
 
-def read_articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
-    """Yield the articles at the path, in the order of their names. An unreadable article counts as a bad row.
+def read_articles(files: Iterable[tuple[Path, str]], bad: BadRows) -> Iterator[Article]:
+    """Yield the articles in files with these names. An unreadable article counts as a bad row.
 
-    `seen` counts the files by their ending. Raise DataError if the path does not exist, or if a table has no column of
-    texts.
+    Raise DataError if a table has no column of texts.
     """
-    for file, name in find_article_files(path, seen):
+    for file, name in files:
         if file_ending(file) not in PAGE_PARSERS:
             yield from _read_article_table(file, name, bad)
             continue
@@ -220,23 +220,29 @@ def read_articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Arti
         yield Article(name, PAGE_PARSERS[file_ending(file)](text))
 
 
-def find_article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
-    """Yield (file, its name in the folder) for each file to read. Hidden files and folders are skipped."""
+def find_article_files(path: Path, query_log: Path | None, excluded: Counter[str]) -> list[tuple[Path, str]]:
+    """Return (file, its name in the folder) for each file to read, in the order of their names.
+
+    `excluded` counts the other files; hidden files and folders are skipped. Raise DataError if the path does not exist.
+    """
     if path.is_file():
         if file_ending(path) not in ENDINGS:
             raise unknown_format_error(path, ENDINGS)
-        seen[file_ending(path)] += 1
-        yield path, path.name
-        return
+        return [(path, path.name)]
     if not path.is_dir():
         raise DataError(f"{path} does not exist; expected a folder or a file of documents: {', '.join(ENDINGS)}")
-    for file in sorted(path.rglob("*")):
-        inside = file.relative_to(path)
-        if any(part.startswith(".") for part in inside.parts) or not file.is_file():
+    found = []
+    for file in files_under(path):
+        ending = file_ending(file)
+        if file.name.startswith("."):
             continue
-        seen[file_ending(file)] += 1
-        if file_ending(file) in ENDINGS and file_ending(file) != ".json":  # in a folder, such a file may be anything
-            yield file, inside.as_posix()
+        if query_log and file.samefile(query_log):
+            excluded["log of queries"] += 1
+        elif ending not in ENDINGS or ending == ".json":  # in a folder, such a file may be anything
+            excluded[f"files ending in {ending}" if ending else "files without an ending"] += 1
+        else:
+            found.append((file, file.relative_to(path).as_posix()))
+    return found
 
 
 def _read_article_table(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
@@ -355,37 +361,31 @@ class PassageOptions:
 
 def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
     """Make a collection of the passages at the path and the queries of the log. Raise DataError if there is no text."""
-    seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
-    passages = list(_split_articles(read_articles(path, bad, seen), options.words, excluded))
+    queries = read_query_log(options.queries, bad) if options.queries else ()
+    files = find_article_files(path, options.queries, excluded)
+    passages = list(_split_articles(read_articles(files, bad), options.words, excluded))
     if not passages:
-        content = (
-            ", ".join(f"{count} {ending or 'without an ending'}" for ending, count in sorted(seen.items())) or "nothing"
-        )
-        remedy = trec_sgml_remedy(sorted(file for file in path.rglob("*") if file.is_file()), path)
+        content = ", ".join(f"{count:,} {what}" for what, count in excluded.items()) or "nothing"
+        remedy = trec_sgml_remedy(files_under(path), path)
         raise DataError(
             f"passages: {path} has no document with text ({content}); expected {', '.join(ENDINGS)}"
             + f". Remedy: {remedy}" * bool(remedy)
         )
-    queries = read_query_log(options.queries, bad) if options.queries else ()
-    for ending, count in sorted(seen.items()):
-        if ending not in ENDINGS:
-            excluded[f"files ending in {ending}" if ending else "files without an ending"] += count
     texts = {one.id: one.text for one in passages}
     whole = Collection(texts, queries, excluded=dict(excluded), passages=tuple(passages))
     if options.near_duplicates == "same":
         whole = whole.with_same_documents(find_first_near_duplicates(whole.searchable_documents.texts))
-    log.warning("%s", "; ".join(_summarise_files(path, whole, seen, options)))
+    log.warning("%s", "; ".join(_summarise_files(path, whole, files, options)))
     return whole
 
 
 def _summarise_files(
-    path: Path, collection: Collection, seen: Mapping[str, int], options: PassageOptions
+    path: Path, collection: Collection, files_read: Iterable[tuple[Path, str]], options: PassageOptions
 ) -> Iterator[str]:
     """Yield messages that say which files were read, and what they held."""
-    taken = Counter[str]()
-    for ending in (one for one in seen if one in ENDINGS):
-        taken[PAGE_KINDS.get(ending, f"table ({ending})")] += seen[ending]
+    endings = (file_ending(file) for file, _ in files_read)
+    taken = Counter(PAGE_KINDS.get(ending, f"table ({ending})") for ending in endings)
     files = ", ".join(
         f"{count:,} {'file' if count == 1 else 'files'} of {what}" for what, count in sorted(taken.items())
     )

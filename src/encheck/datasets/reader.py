@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from encheck.errors import DataError, unknown_name_message
 from encheck.system.documents import open_parquet, parquet_rows, read_json, record_batches
+from encheck.system.files import files_under
 from encheck.system.terminal import make_visible
 
 csv.field_size_limit(10_000_000)
@@ -561,7 +562,8 @@ def trec_sgml_remedy(files: Iterable[Path], folder: Path) -> str:
 
 def find_parquet_files(folder: Path) -> list[Path]:
     """Return the Parquet files in a folder and its subfolders, by name, except in hidden places (`.x`, `_x`)."""
-    by_name = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
+    files = [file for file in files_under(folder) if file.name.endswith(".parquet")]
+    by_name = {file.relative_to(folder).as_posix(): file for file in files}
     return [by_name[name] for name in sorted(by_name) if not any(part[0] in "._" for part in name.split("/"))]
 
 

@@ -42,6 +42,7 @@ from encheck.datasets.reader import (
 )
 from encheck.errors import DataError
 from encheck.system.documents import read_json
+from encheck.system.files import files_under
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -365,9 +366,7 @@ def _remedy_of_missing_parts(folder: Path, missing: Sequence[str]) -> str:
     Such files are TREC's topics and documents, and the corpus of MS MARCO or Anserini, called `collection` or `docs`.
     MS MARCO's text files have an id and a text per line. Anserini's JSON has the text as `contents`.
     """
-    if {"corpus", "queries"} & {*missing} and (remedy := trec_sgml_remedy(
-        sorted(path for path in folder.rglob("*") if path.is_file()), folder
-    )):  # fmt: skip
+    if {"corpus", "queries"} & {*missing} and (remedy := trec_sgml_remedy(files_under(folder), folder)):
         return f". Remedy: {remedy}"
     for name in ("collection", "docs") if "corpus" in missing else ():
         places = [path for path in (*folder.glob(f"{name}.*"), *folder.glob(f"{name}/*"))

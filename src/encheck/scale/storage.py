@@ -104,7 +104,7 @@ def _list_folder(path: Path, ending: str) -> list[StoredFile]:
     if not path.exists():
         raise FileNotFoundError(path)
     under = path if path.is_dir() else path.parent
-    paths = [p for p in path.rglob(f"*{ending}") if p.is_file()] if path.is_dir() else [path]
+    paths = [p for p in files.files_under(path) if p.name.endswith(ending)] if path.is_dir() else [path]
     named = [(p, p.relative_to(under).as_posix(), p.stat()) for p in paths]
     return [StoredFile(str(p), name, s.st_size, str(s.st_mtime_ns)) for p, name, s in named if not _is_hidden(name)]
 

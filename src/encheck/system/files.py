@@ -57,6 +57,26 @@ def is_folder(path: Path | str) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - as in `exists`
 
 
+def files_under(folder: Path) -> list[Path]:
+    """Return the files under a folder in the order of their paths, without hidden folders (`.x`).
+
+    Linked folders are read too. A folder that is reached in several ways is read once, if possible by its own name.
+    """
+    found: list[Path] = []
+    known: set[str] = set()
+    roots = [folder]
+    for root in roots:  # which grows
+        for place, folders, names in os.walk(root):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            if (real := os.path.realpath(place)) in known:
+                folders.clear()
+                continue
+            known.add(real)
+            found += [file for name in names if (file := Path(place, name)).is_file()]
+            roots += [link for name in folders if (link := Path(place, name)).is_symlink()]
+    return sorted(found)
+
+
 try:
     import fcntl
 except ImportError:  # Windows
