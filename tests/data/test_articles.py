@@ -8,7 +8,7 @@ import pytest
 
 from encheck.datasets.clusters import find_first_near_duplicates
 from encheck.datasets.load import data_label, guess_data_set, is_unlabelled_spec, load
-from encheck.datasets.passages import PageSection, PassageOptions, parse_html, parse_markdown
+from encheck.datasets.passages import Page, PageSection, PassageOptions, parse_html, parse_markdown
 from encheck.datasets.splitting import WORD, split_passages
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import heading_queries, logged_queries, ranked_queries, title_queries
@@ -107,7 +107,21 @@ def test_html_in_head_scripts_and_menus_is_not_read():
     page = parse_html("<head><title>Shop</title><style>p {}</style></head><nav>Home</nav><p>Hello<br>there &lt;3</p>")
     assert (page.title, page.sections) == ("Shop", (PageSection("", "Hello\nthere <3"),))
     assert parse_html("<h1>One <b>two</b></h1><h2></h2>text").sections == (PageSection("One two", "text"),)
-    assert parse_html("<head><title>No end of head<body><p>Text").sections == ()  # a title without an end is all title
+    assert parse_html("<head><title>T</title><body><p>Text").sections == (PageSection("", "Text"),)
+
+
+@pytest.mark.parametrize(
+    ("parse", "source", "text"),
+    [
+        (parse_html, "<p>one</p><nav><a>menu</a><p>two", "one\nmenu\ntwo"),
+        (parse_html, "<p>one<nav>no</nav><title>two<p>three", "onetwo\nthree"),
+        (parse_html, "<p>one <![foo]> two <![CDATA[three]]>", "one two"),
+        (parse_markdown, "Use the <select> element here.\r\n\r\nMore.", "Use the element here.\nMore."),
+    ],
+)
+def test_a_tag_without_an_end_or_a_meaning_hides_nothing_else(parse, source, text):
+    page = parse(source)
+    assert (page.title, [section.text for section in page.sections]) == ("", [text])
 
 
 def test_markdown_has_front_matter_tables_and_code():
@@ -115,6 +129,7 @@ def test_markdown_has_front_matter_tables_and_code():
         '---\nid: 7\ntitle: "Refunds: how"\n---\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nx < y\n```\n'
     )
     assert page.title == "Refunds: how"
+    assert parse_markdown("---\r\ntitle: Refunds\r\n---\r\ntext") == Page("Refunds", (PageSection("", "text"),))
     assert page.sections[0].text.split() == ["a", "b", "c", "d", "x", "<", "y"]
 
 
@@ -202,6 +217,13 @@ def test_a_log_that_is_wrong_is_refused_with_its_line(centre, tmp_path, name, te
 def test_a_log_that_is_not_there_is_refused(centre, tmp_path):
     assert "does not exist" in complaint(centre, tmp_path / "none.txt")
     assert "is a folder, but should be a file" in complaint(centre, centre)
+
+
+def test_only_documents_of_trec_are_taken_for_them(tmp_path):
+    (tmp_path / "solr.md").write_text("<doc>\n<field>An entry.</field>\n</doc>")
+    assert len(data(tmp_path).collection.documents) == 1
+    (tmp_path / "trec.txt").write_text("<DOC>\n<DOCNO> A-1 </DOCNO>\nText.\n</DOC>")
+    assert "trec.txt holds TREC's SGML" in complaint(tmp_path)
 
 
 def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):

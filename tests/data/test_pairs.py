@@ -298,6 +298,7 @@ ROW = '{"first": "The tap drips.", "second": "The tap leaks.", "label": 1}\n'
         ('{"first": 7, "second": "b", "label": 1}', "the first text is 7, but should be a string"),
         ('{"first": "a", "second": ["b"], "label": 1}', "the second text is ['b'], but should be a string"),
         ('{"first": "a", "second": "\\ud83d", "label": 1}', "the second text has half a character"),
+        ('{"first": "a", "second": "b", "label": 1, "topic": "\\ud83d"}', r"'\ud83d' has half a character"),
     ],
     ids=lambda value: value[:40],
 )

@@ -19,6 +19,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import (
     BadRows,
     check_text,
+    field_text,
     is_missing,
     read_table,
     refuse_misspelt_columns,
@@ -188,7 +189,6 @@ def _read_contrast_rows(path: Path, bad: BadRows, property_of_all: str) -> Itera
             for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
                 if one == two:
                     raise ValueError(f"{name} and {other} are the same text, so there is no contrast")
-            cluster = row.get("cluster")
-            yield PropertyRow((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), of_property)
+            yield PropertyRow((q1, q2, doc1, doc2), field_text(row.get("cluster")), of_property)
         except ValueError as error:
             bad(path, line, str(error))

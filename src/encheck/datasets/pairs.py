@@ -31,6 +31,7 @@ from encheck.datasets.reader import (
     PairRow,
     binary_label_or_none,
     check_text,
+    field_text,
     find_parquet_files,
     is_missing,
     open_parquet_batches,
@@ -110,7 +111,7 @@ def make_pair_row(fields: Mapping[str, Any], columns: Mapping[str, str | None]) 
     first, second = (check_text(side, fields[side]) for side in NEEDED)
     label = parse_binary_label(fields["label"]) if columns["label"] else None
     has_score = bool(columns["score"]) and not (columns["label"] and is_missing(fields["score"]))
-    cluster = None if is_missing(fields["cluster"]) else str(fields["cluster"])
+    cluster = field_text(fields["cluster"]) or None
     return PairRow(first, second, label, "", cluster, parse_finite_score(fields["score"]) if has_score else None)
 
 
@@ -365,11 +366,7 @@ def _check_batch(batch: _Batch) -> Any:
         if None in known.values():
             raise ValueError("a label that is neither 0 nor 1")
         labels = [known[text] for text in texts]
-    clusters = (
-        [(None if is_missing(value) else str(value)) for value in fields["cluster"]]
-        if "cluster" in fields
-        else [None] * count
-    )
+    clusters = [field_text(value) or None for value in fields["cluster"]] if "cluster" in fields else [None] * count
     scores: list[float | None] = [None] * count
     if "score" in fields:  # it may be missing if there are labels
         scores = [
@@ -501,10 +498,11 @@ def read_production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, d
         labelled = chosen | ({"label": None} if is_missing(fields["label"]) else {}) | {"score": None}
         try:
             pair = make_pair_row(fields, labelled)
+            slices = {name: text for name in more if (text := field_text(row.get(name)))}
         except ValueError as error:
             bad(path, line, str(error))
         else:
-            yield pair, {name: str(row[name]) for name in more if not is_missing(row.get(name))}
+            yield pair, slices
 
 
 def _require_parquet_files(folder: Path) -> list[Path]:

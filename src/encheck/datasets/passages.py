@@ -23,6 +23,7 @@ from encheck.datasets.reader import (
     TABLE_READERS,
     BadRows,
     check_text,
+    field_text,
     file_ending,
     is_missing,
     read_lines,
@@ -43,6 +44,7 @@ BLOCKS = {
     "form", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tbody", "td", "th", "thead", "tr",
     "ul",
 }  # fmt: skip
+END_TAG = re.compile(r"</([a-z0-9]+)")
 HEADING = re.compile(r"h[1-6]")
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 FRONT_MATTER_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -82,7 +84,7 @@ def parse_html(text: str) -> Page:
     >>> parse_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
     Page(title='Refunds', sections=(PageSection(heading='Refunds', text='Ask us.'),))
     """
-    reader = _PageReader()
+    reader = _PageReader(Counter(END_TAG.findall(text.lower())))
     reader.feed(text)
     reader.close()
     return reader.page()
@@ -97,6 +99,7 @@ def parse_markdown(text: str) -> Page:
     """
     from markdown_it import MarkdownIt
 
+    text = text.replace("\r\n", "\n")
     front = FRONT_MATTER.match(text)
     page = parse_html(MarkdownIt("commonmark").enable("table").render(text[front.end() :] if front else text))
     named = FRONT_MATTER_TITLE.search(front[1]) if front else None
@@ -110,8 +113,12 @@ def parse_plain_text(text: str, title: str = "") -> Page:
 
 @dataclass
 class _PageReader(HTMLParser):
-    """A parser that collects a page's title and sections."""
+    """A parser that collects a page's title and sections.
 
+    `ends` counts the end tags ahead. An element that never ends is not ignored, because the rest of the page is in it.
+    """
+
+    ends: Counter[str]
     found: list[tuple[str, list[str]]] = field(default_factory=lambda: [("", [])])
     hidden: list[str] = field(default_factory=list)
     heading: list[str] | None = None
@@ -120,16 +127,16 @@ class _PageReader(HTMLParser):
     first: str = ""
     in_name: bool = False
 
+    parse_marked_section = HTMLParser.parse_bogus_comment  # of `<![...`, in HTML as in any other unknown declaration
+
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's own signature
         if tag == "title":
-            self.in_name = True
+            self.in_name = self.ends[tag] > 0
         elif tag in IGNORED_ELEMENTS:
-            self.hidden.append(tag)
-        elif tag == "body":
-            self.hidden.clear()  # a head without an end tag
+            self.hidden += [tag] * (self.ends[tag] > 0 or tag in self.CDATA_CONTENT_ELEMENTS)
         elif not self.hidden and HEADING.fullmatch(tag):
             self.heading, self.level = [], tag
         elif tag in BLOCKS:
@@ -140,6 +147,7 @@ class _PageReader(HTMLParser):
             self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
+        self.ends[tag] -= 1
         if tag == "title":
             self.in_name = False
         elif tag in self.hidden:
@@ -323,9 +331,7 @@ def _read_log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery
     for number, row in rows:
         try:
             text = " ".join(check_text("query", row.get("query")).split())
-            cluster = row.get("cluster")
-            named = "" if is_missing(cluster) else str(cluster).strip()
-            yield number, _LoggedQuery(text, parse_query_count(row.get("count")), named)
+            yield number, _LoggedQuery(text, parse_query_count(row.get("count")), field_text(row.get("cluster")))
         except ValueError as error:
             bad(path, number, str(error))
 

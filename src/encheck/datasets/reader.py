@@ -59,7 +59,7 @@ CONVERTERS = {  # the command that converts a file of the format, and the ending
     **dict.fromkeys((".faiss", ".index"), (
         "import faiss, numpy; i = faiss.read_index({}); numpy.save({}, i.reconstruct_n(0, i.ntotal))", ".npy")),
 }  # fmt: skip
-TREC_SGML_TAG = re.compile(rb"^\s*<(top|doc)>", re.IGNORECASE | re.MULTILINE)
+TREC_SGML_TAG = re.compile(rb"(?ims)^\s*<(top(?=>.*<num>)|doc(?=>.*<docno>))>")
 TREC_SGML = {  # by the tag of an entry: the file to write, and the pattern of an entry's id and text
     b"top": ("queries.jsonl", r"(?is)<num>\s*(?:Number:)?\s*([^\s<]+).*?<title>\s*(?:Topic:)?([^<]*)"),
     b"doc": ("corpus.jsonl", r"(?is)<docno>\s*([^\s<]+)\s*</docno>(.*?)</doc>"),
@@ -356,6 +356,18 @@ def is_missing(value: object) -> bool:
     [True, True, True, True, True, True, False, False]
     """
     return value is None or value != value or value in ([], {}) or (text := str(value).strip()) in NO_VALUE or not text
+
+
+def field_text(value: object) -> str:
+    """Return a field's value, such as a cluster, as text, or "" if missing. Raise ValueError for half a character.
+
+    >>> field_text(7), field_text(None), field_text(float("nan"))
+    ('7', '', '')
+    """
+    text = "" if is_missing(value) else str(value).strip()
+    if not text.isascii() and SURROGATE.search(text):
+        raise ValueError(f"{text!r:.60} has half a character (a surrogate without its partner)")
+    return text
 
 
 def check_text(name: str, text: object) -> str:

@@ -31,6 +31,7 @@ from encheck.datasets.reader import (
     BadRows,
     check_text,
     column_names,
+    field_text,
     file_ending,
     is_missing,
     read_first_line,
@@ -190,9 +191,8 @@ def _add_row(
     """Add a row to the collection. Raise ValueError, and add nothing, if the row is invalid."""
     query, right, wrong, cluster = _parse_row(row, at)
     grade = parse_relevance(row.get(at.relevance)) if at.relevance else RELEVANT
-    slices = {name: row.get(name) for name in at.slices}
-    slices = {name: v for name, v in slices.items() if not (is_missing(v) or isinstance(v, list | dict))}
-    one = queries.get(query) or _JudgedQuery(cluster=cluster, slices={name: str(v) for name, v in slices.items()})
+    texts = {name: field_text(row.get(name)) for name in at.slices if not isinstance(row.get(name), list | dict)}
+    one = queries.get(query) or _JudgedQuery(cluster=cluster, slices={name: v for name, v in texts.items() if v})
     names = list(dict.fromkeys(map(content_hash, right)))
     if one.cluster != cluster:
         raise ValueError(f"the query was in cluster {one.cluster!r:.60} before, but here it is in {cluster!r:.60}")
@@ -221,7 +221,7 @@ def _parse_row(row: Mapping[str, Any], at: _RowColumns) -> _RowTexts:
     wrong = [
         text for name in at.negatives if not is_missing(row.get(name)) for text in _parse_cell("negative", row[name])
     ]
-    return _RowTexts(query, right, wrong, "" if is_missing(row.get(at.cluster)) else str(row[at.cluster]))
+    return _RowTexts(query, right, wrong, field_text(row.get(at.cluster)))
 
 
 def _parse_cell(name: str, value: object) -> list[str]:

@@ -19,8 +19,8 @@ from encheck.datasets.reader import (
     BadRows,
     PairRow,
     check_text,
+    field_text,
     file_ending,
-    is_missing,
     read_lines,
     read_table,
     refuse_misspelt_columns,
@@ -162,19 +162,10 @@ def _parse_text_row(path: Path, number: int, row: Mapping[str, Any], column: str
                 f"the {column} text has {len(text):,} characters, but should have {MAX_CHARACTERS:,} at most: "
                 "shorten it"
             )
-        split = _field_text(row.get("split")).lower()
-        yield TextRow(text, _field_text(row.get("cluster")), SPLITS.get(split, split))
+        split = field_text(row.get("split")).lower()
+        yield TextRow(text, field_text(row.get("cluster")), SPLITS.get(split, split))
     except ValueError as error:
         bad(path, number, str(error))
-
-
-def _field_text(value: object) -> str:
-    """Return a field's value as text, or "" if the value is missing.
-
-    >>> _field_text(7), _field_text(None), _field_text(float("nan"))
-    ('7', '', '')
-    """
-    return "" if is_missing(value) else str(value).strip()
 
 
 def _select_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
