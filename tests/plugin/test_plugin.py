@@ -53,6 +53,7 @@ SOUND = {  # what a model without any meaning can still do right
     },
 }
 OWN_CHECK = """
+    from dataclasses import replace
     import pytest
     from encheck import claim
     from encheck.generators.antonym import antonym
@@ -474,12 +475,20 @@ def test_a_check_of_the_users_own_is_one_file(pytester, plain_probes):
     outcome.stdout.fnmatch_lines(["*pass*antonyms are at all similar*"])
 
 
-def test_a_check_that_breaks_is_an_error_in_the_results(pytester, plain_probes):
-    pytester.makepyfile(OWN_CHECK.format(body="raise ZeroDivisionError('oops')"))
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("raise ZeroDivisionError('oops')", "error"),
+        ("judge(replace(mean_similarity(scores), low=0, high=1), at_least=0.1); assert not scores, 'oops'", "fail"),
+    ],
+)
+def test_a_check_that_breaks_is_an_error_in_the_results(pytester, plain_probes, body, verdict):
+    """Also if it breaks after an inconclusive figure."""
+    pytester.makepyfile(OWN_CHECK.format(body=body))
     args = ["--encheck-model=bag-of-words", f"--encheck-data={plain_probes}", "-p", "no:cacheprovider"]
     outcome = pytester.runpytest(*args)
     assert outcome.ret == 1
-    outcome.stdout.fnmatch_lines(["*error*antonyms are at all similar*"])
+    outcome.stdout.fnmatch_lines(["*oops*", f"*{verdict}*antonyms are at all similar*", "*1 failed*"])
 
 
 def of_ones_own(pytester, *args, **files):

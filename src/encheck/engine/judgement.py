@@ -102,8 +102,9 @@ class Judgement:
         )
 
     def record_ending(self, verdict: Verdict, reason: str) -> None:
-        """Record why the check ended, unless it already has a verdict."""
-        if not any(row.verdict for row in self.rows):
+        """Record why the check ended, unless a verdict says so already. A failure counts after a better verdict too."""
+        verdicts = {row.verdict for row in self.rows if row.verdict}
+        if not verdicts or (verdict in ("fail", "error") and verdicts.isdisjoint(("fail", "error", "known_failure"))):
             self.rows.append(self.evaluation.make_row(self.case, None, verdict, None, reason))
 
     def outcome(self, function: Callable[..., object]) -> CaseOutcome:

@@ -113,7 +113,7 @@ def make_report_visible(report: pytest.TestReport) -> None:
 
 
 def report_status(report: pytest.TestReport, config: pytest.Config) -> object:
-    """Return the letters for known failures, stale ones, below aim and inconclusive.
+    """Return the letters for known failures, stale ones, below aim and inconclusive, unless the test failed.
 
     A failed model is one error, in its first check. The model's other checks count as not measured.
     """
@@ -121,4 +121,4 @@ def report_status(report: pytest.TestReport, config: pytest.Config) -> object:
         first = config.stash.setdefault(FAILED, {}).setdefault(model, report.nodeid)
         if report.nodeid != first:
             return ("not measured", "-", ("NOT MEASURED", {"red": True}))
-    return STATUS.get(getattr(report, "encheck_verdict", ""))
+    return None if report.failed else STATUS.get(getattr(report, "encheck_verdict", ""))
