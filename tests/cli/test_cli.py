@@ -386,9 +386,14 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
             "--lf needs pytest's cache of earlier runs, which `encheck run` does not keep",
         ),
         (["run", "--sw", "-q"], "--sw needs pytest"),
+        (["run", "random"], "random is a model, not a test. Type: encheck run --model=random"),
+        (["run", "./checkpoint", "--collect-only"], "./checkpoint is a model, not a test"),
     ],
 )
 def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
+    Path("checkpoint").mkdir()
+    for name in ("config.json", "test_own.py"):
+        Path("checkpoint", name).write_text("")
     done = encheck(*args)
     assert done.exit_code == 4
     assert says in done.output + capfd.readouterr().err

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from encheck.running.service import EncoderService
 
 WARM = "The harbour lay quiet."  # encoded before the first test, so that no test waits for the weights
+MODEL_FILES = ("config.json", "modules.json", "adapter_config.json", "saved_model.pb", "model.onnx")
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # types that xdist can send
 STORE, RUN = "encheck_store", "encheck_run"
 
@@ -101,6 +102,13 @@ class Controller:
         """Report wrong options before any worker starts."""
         option = self.config.option
         with as_pytest_usage_error():
+            if option.encheck_look_first:  # `encheck run`
+                from encheck.encoders.models_file import known_models
+
+                known = known_models(settings_of(self.config, self.store).models_file)
+                for arg in self.config.args:
+                    if arg in known or any(Path(arg, name).is_file() for name in MODEL_FILES):
+                        raise UsageError(f"{arg} is a model, not a test. Type: encheck run --model={shlex.quote(arg)}")
             if option.encheck_report_dir:
                 options.refuse_unwritable_folder(option.encheck_report_dir)
             if self.is_junit:
