@@ -437,6 +437,26 @@ def test_an_interrupted_run_says_that_it_saved_no_baseline(pytester, tmp_path, n
     assert (tmp_path / "r/summary.md").read_text("utf-8").startswith(f"# encheck\n\n- note: {said}\n")
 
 
+@pytest.mark.parametrize(
+    ("tests", "code", "said"),
+    [
+        (
+            INTERRUPTS.replace("raise KeyboardInterrupt", "assert 0"),
+            1,
+            "the run was interrupted: no baseline was saved",
+        ),
+        ("def test_late(): pass", 5, "no check was run: no baseline was saved"),
+    ],
+    ids=["some checks", "no check"],
+)
+def test_a_run_without_all_checks_says_that_it_saved_no_baseline(pytester, tmp_path, number_probes, tests, code, said):
+    pytester.makepyfile(test_some=tests)
+    args = ["-p", "no:cacheprovider", "-x", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
+    outcome = pytester.runpytest(*args, f"--encheck-save-baseline={tmp_path / 'b'}", f"--encheck-data={number_probes}")
+    assert (outcome.ret, (tmp_path / "b").exists()) == (code, False)
+    outcome.stdout.fnmatch_lines([said])
+
+
 def test_a_gate_that_has_nothing_to_weigh_is_inconclusive(run, baseline, tmp_path):
     lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").splitlines()
     group = json.loads(next(line for line in lines if '"antonym"' in line))

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,6 +187,7 @@ class Controller:
 
     def finish(self, session: pytest.Session, described: ProcessDescription | None) -> None:
         """Write the results."""
+        option = self.config.option
         if self.is_short and (terminal := self.config.pluginmanager.get_plugin("terminalreporter")):
             for name, reports in terminal.stats.items():
                 terminal.stats[name] = [one for one in reports if not hasattr(one, "encheck")]
@@ -197,11 +199,14 @@ class Controller:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
         if self.recorder.rows:
             self._conclude(session)
+        elif session.exitstatus in (0, 1, 5) and option.encheck_save_baseline and not option.collectonly:
+            self.problems.append("no check was run: no baseline was saved")
+            session.exitstatus = session.exitstatus or pytest.ExitCode.NO_TESTS_COLLECTED
 
     @without_collection()
     def _conclude(self, session: pytest.Session) -> None:
         """Conclude the run and write it. The terminal shows the results even if the disk is full."""
-        from encheck.engine.conclusion import GateOptions, add_references, conclude
+        from encheck.engine.conclusion import INTERRUPTED, GateOptions, add_references, conclude
         from encheck.engine.folder import report_folder, write_report
         from encheck.reporting.terminal import rest_lines, verdict_lines
         from encheck.reporting.view import unused_threshold
@@ -210,8 +215,13 @@ class Controller:
         try:
             settings = settings_of(self.config, self.store)
             place = report_folder(settings, self.config.option.encheck_report_dir, started=recorder.started)
+            status = int(session.exitstatus)
+            is_cut = session.shouldfail or session.shouldstop  # by -x or --maxfail
             try:
-                end = conclude(recorder, settings, int(session.exitstatus), GateOptions(save=settings.save_baseline))
+                end = conclude(
+                    recorder, settings, INTERRUPTED if is_cut else status, GateOptions(save=settings.save_baseline)
+                )
+                end = replace(end, status=status) if is_cut else end
             except UsageError as error:
                 end = Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
             end = add_references(end, recorder, settings)
