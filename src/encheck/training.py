@@ -431,8 +431,8 @@ class _Evaluator(Base):
         blocked = f". Blocked: {count} of {len(checkpoints)}" if count else ""
         if self.best is None:
             return f"no checkpoint is better than {before}: keep it. The best of {several}: {description}{blocked}"
-        certain = first.figures["certainly_better"]
-        how = "It is better than" if certain else "It is not certainly better than"
+        certain = first.figures["certainly_better"]  # as if it were the only checkpoint
+        how = "Its interval, which ignores the choice, is above" if certain else "It is not certainly better than"
         return f"the best of {several}: {description}. {how} {before} on the dev items{blocked}"
 
     def callback(self) -> Any:
@@ -465,10 +465,12 @@ class _Evaluator(Base):
                     state.log_history.append(
                         {f"eval_{name}": one for name, one in metrics.items()} | {"epoch": 0, "step": 0}
                     )
+                if not args.should_save:
+                    return
+                folder = str(Path(args.output_dir, BEFORE))
+                given["model"].save_pretrained(folder)
                 chooses = (args.metric_for_best_model or "").removeprefix("eval_") == evaluator.primary_metric
-                if args.load_best_model_at_end and chooses and args.should_save:
-                    folder = str(Path(args.output_dir, BEFORE))
-                    given["model"].save_pretrained(folder)
+                if args.load_best_model_at_end and chooses:
                     state.best_metric, state.best_model_checkpoint = metrics[str(evaluator.primary_metric)], folder
 
             def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002

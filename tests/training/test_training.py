@@ -144,7 +144,7 @@ def test_the_end_says_which_checkpoint_is_best_and_how_certain_that_is():
     evaluator(Oracle(), steps=30)
     assert evaluator.best.step == 30
     assert "of 3 checkpoints: step 30, retrieval_part 1.0000, +" in evaluator.summary()
-    assert "It is better than the base" in evaluator.summary()
+    assert "Its interval, which ignores the choice, is above the base" in evaluator.summary()
     assert [one.step for one in evaluator.history] == [0, 10, 20, 30]
 
 
@@ -352,15 +352,18 @@ def train(folder, evaluator, model, **more):
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("accelerate"), reason="training arguments need accelerate")
-def test_the_model_before_training_is_the_best_until_a_checkpoint_scores_more(tmp_path):
+@pytest.mark.parametrize("loads_best", [True, False])
+def test_the_model_before_training_is_kept_and_the_best_until_a_checkpoint_scores_more(tmp_path, loads_best):
     from sentence_transformers import SentenceTransformer
     from transformers import TrainerState
 
     evaluator, model, state = follower(checks="retrieval"), tiny_model(tmp_path), TrainerState()
-    evaluator.callback().on_train_begin(settings_of(tmp_path / "out", evaluator), state, None, model=model)
-    assert state.best_metric == 0
+    settings = settings_of(tmp_path / "out", evaluator)
+    settings.load_best_model_at_end = loads_best
+    evaluator.callback().on_train_begin(settings, state, None, model=model)
+    assert state.best_metric == (0 if loads_best else None)
     assert state.log_history[0]["step"] == state.log_history[0]["eval_behaviour_score"] == 0
-    kept = SentenceTransformer(state.best_model_checkpoint, device="cpu")
+    kept = SentenceTransformer(str(tmp_path / "out" / "before_training"), device="cpu")
     assert (kept.encode("a dog sings") == model.encode("a dog sings")).all()
     assert [one.step for one in evaluator.history] == [0]
 
