@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -226,13 +227,16 @@ def test_a_check_without_items_is_skipped_with_its_reason(tmp_path, how):
 
 
 @pytest.mark.parametrize(
-    ("checks", "said"),
-    [("numbr", "did you mean 'number'"), ("number and antonym", "selects no check"), ("number or", "cannot be read"),
-     ("__import__('os')", "cannot be read"), (["number", "antonm"], "did you mean 'antonym'")],
+    ("asked", "said"),
+    [({"checks": "numbr"}, "did you mean 'number'"), ({"checks": "number and antonym"}, "selects no check"),
+     ({"checks": "number or"}, "cannot be read"), ({"checks": "__import__('os')"}, "cannot be read"),
+     ({"checks": ["number", "antonm"]}, "did you mean 'antonym'"),
+     ({"model": []}, "no model is named"), ({"data": []}, "no data are named"),
+     ({"data": Path("x")}, "x: the file or folder does not exist")],
 )  # fmt: skip
-def test_a_selection_that_selects_nothing_is_refused(checks, said):
+def test_a_selection_that_selects_nothing_is_refused(asked, said):
     with pytest.raises(UsageError, match=said):
-        encheck.run("oracle", checks=checks)
+        encheck.run(**{"model": "oracle", "checks": "number", **asked})
 
 
 def test_a_gate_takes_objects_and_evaluates_both_together(folder, how):

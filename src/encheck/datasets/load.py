@@ -316,13 +316,18 @@ def _parse_property_spec(spec: str) -> _PropertySpec:
     return _PropertySpec(name, given, path) if name in PROPERTY_DATA_SETS else _PropertySpec("", "", "")
 
 
-def add_property_to_specs(specs: Sequence[str], property_name: object) -> list[str]:
+def add_property_to_specs(specs: str | Path | Sequence[str], property_name: object) -> list[str]:
     """Return the specifications with this property added to those of triplets and contrasts.
 
-    Raise UsageError if no specification is of triplets or contrasts, or if one names a different property.
+    Raise UsageError if there is none, if there is a property but no triplets or contrasts, or if one names a different
+    property.
     """
+    specs = str(expand_home(specs).absolute()) if isinstance(specs, Path) else specs
+    specs = [specs] if isinstance(specs, str) else list(specs)
+    if not specs:
+        raise UsageError("no data are named: give at least one data set")
     if property_name is None:
-        return list(specs)
+        return specs
     try:
         name = parse_property_name(property_name)
     except ValueError as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from encheck.engine.checks import Check, Selection, packaged_checks, select_checks
 from encheck.engine.results import Results
+from encheck.errors import UsageError
 from encheck.options.settings import OptionValue
 from encheck.system.files import Scratch, expand_home
 from encheck.system.memory import rare_collection
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def run(
     model: object = "sbert",
     *,
-    data: str | Sequence[str] = "probes",
+    data: str | Path | Sequence[str] = "probes",
     checks: Selection = None,
     report_dir: str | Path | None = None,
     **options: OptionValue,
@@ -67,7 +68,7 @@ def run(
     from encheck.reporting.view import unused_threshold
 
     specs, loaded = name_models(model)
-    datasets = add_property_to_specs([data] if isinstance(data, str) else list(data), options.pop("property", None))
+    datasets = add_property_to_specs(data, options.pop("property", None))
     with temporary_store_option(options) as kept:
         settings = settings_from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
         every = packaged_checks(datasets, settings.chosen_packages)
@@ -100,7 +101,10 @@ def temporary_store_option(options: Mapping[str, OptionValue]) -> Iterator[dict[
 
 
 def name_models(given: object, *, is_each_once: bool = True) -> tuple[list[str], dict[str, Model]]:
-    """Return the models' names in settings, and the models in memory by name. Raise TypeError for other objects."""
+    """Return the models' names in settings, and the models in memory by name.
+
+    Raise TypeError for other objects, UsageError if there are none.
+    """
     from encheck.running.labels import OBJECT
 
     is_one = not isinstance(given, list | tuple)
@@ -122,6 +126,8 @@ def name_models(given: object, *, is_each_once: bool = True) -> tuple[list[str],
             loaded[spec] = wrap_model_object(one, spec.removeprefix(OBJECT))
         if spec not in specs or not is_each_once:
             specs.append(spec)
+    if not specs:
+        raise UsageError("no model is named: give at least one")
     return specs, loaded
 
 
