@@ -287,6 +287,11 @@ def test_the_home_of_an_unknown_user_is_a_folder_that_is_not_there(encheck, comm
     assert "~no-such-user/a" in outcome.output
 
 
+def test_the_home_folder_of_a_store_is_expanded(encheck, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert encheck("store", "--store=~/s.sqlite").output == f"{tmp_path}/s.sqlite: empty\n"
+
+
 def test_without_a_run_show_says_how_to_make_one(encheck):
     outcome = encheck("show", "probes/")
     assert outcome.exit_code == 4
@@ -346,9 +351,10 @@ def test_ctrl_c_while_the_report_is_written_is_said_and_ends_with_130(encheck, t
     assert "encheck: interrupted. The report is missing or incomplete" in done.output
 
 
-def test_options_of_run_reach_the_run(run, tmp_path):
-    run("-m", "jumble", "--model=oracle", "--epsilon=0.1", "--seed=3", "--no-store", "--report-dir=out")
-    found = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+def test_options_of_run_reach_the_run(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    run("-m", "jumble", "--model=oracle", "--epsilon=0.1", "--seed=3", "--no-store", "--report-dir=~/out")
+    found = json.loads((tmp_path / "home" / "out" / "results.json").read_text("utf-8"))
     assert (found["run"]["settings"]["epsilon"], found["run"]["settings"]["seed"]) == (0.1, 3)
     assert found["data"][0]["seed"] == 3
 

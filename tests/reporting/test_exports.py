@@ -159,6 +159,9 @@ def test_junit_and_the_comment_of_a_finished_run_are_files(results, tmp_path):
     write_results(tmp_path, run_file(results))
     assert CliRunner().invoke(app, ["export", str(tmp_path), "--to=junit"]).exit_code == 0
     assert 'name="a_is_b[m-probes-1]"' in (tmp_path / "junit.xml").read_text("utf-8")
+    place = tmp_path / "new" / "junit.xml"
+    assert CliRunner().invoke(app, ["export", str(tmp_path), "--to=junit", f"--out={place}"]).exit_code == 0
+    assert place.read_text("utf-8") == (tmp_path / "junit.xml").read_text("utf-8")
     done = CliRunner().invoke(app, ["export", str(tmp_path), "--to=comment", f"--out={tmp_path / 'c.md'}"])
     assert (done.exit_code, done.output.strip()) == (0, str(tmp_path / "c.md"))
     assert (tmp_path / "c.md").read_text("utf-8").startswith("## GATE: NO VERDICT")

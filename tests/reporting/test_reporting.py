@@ -442,7 +442,7 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
 
 def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
     now = datetime.now(UTC)
-    folders = [report_folder(Settings(root=tmp_path), None, started=now) for _ in range(3)]
+    folders = [report_folder(Settings(root=tmp_path), started=now) for _ in range(3)]
     assert [folder.is_dir() for folder in folders] == [True, True, True]
     assert len(set(folders)) == 3
 

@@ -21,6 +21,7 @@ from encheck.cli.shared import (
     shows_options,
 )
 from encheck.errors import STOPPED, EncheckError, NothingToCompare, UsageError
+from encheck.system.files import expand_home
 
 if TYPE_CHECKING:
     from encheck.engine.gate import FinishedGate
@@ -227,7 +228,7 @@ def _report_gate(decided: FinishedGate, junitxml: str | None, *, verbose: bool, 
         code = code or UNWRITTEN
     try:
         if junitxml:
-            write_junit(Path(junitxml), decided.raw)
+            write_junit(expand_home(junitxml), decided.raw)
     except EncheckError as error:
         print_message(f"encheck: {error}", err=True)
         code = code or UNWRITTEN

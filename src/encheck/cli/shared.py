@@ -15,7 +15,7 @@ import typer
 import typer.core
 
 from encheck.errors import STOPPED, EncheckError, UsageError, unknown_name_message
-from encheck.options import GROUPS, OPTIONS, Option, Project
+from encheck.options import GROUPS, OPTIONS, Option, Project, parse_path
 from encheck.system import imports
 from encheck.system.terminal import LINES, make_visible
 
@@ -234,7 +234,7 @@ LexiconName = Annotated[str, as_option("lexicon")]
 BackTranslate = Annotated[str | None, as_option("back_translate")]
 ContinuationModel = Annotated[str | None, as_option("continuation_model")]
 GeneratorMode = Annotated[str, as_option("generator_mode")]
-StorePath = Annotated[Path | None, as_option("store")]
+StorePath = Annotated[Path | None, as_option("store", parser=parse_path)]
 Scope = Annotated[str, as_option("median_scope")]
 
 

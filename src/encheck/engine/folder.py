@@ -68,10 +68,10 @@ def remove_earlier_report(folder: Path) -> None:
             ) from error
 
 
-def report_folder(settings: Settings, folder: str | None, *, started: datetime) -> Path:
-    """Return the folder of a run: the given folder, or a new one, reports/<time>-<first model>."""
-    if folder:
-        return Path(folder)
+def report_folder(settings: Settings, *, started: datetime) -> Path:
+    """Return the folder of a run: that of --report-dir, or a new one, reports/<time>-<first model>."""
+    if settings.report_dir:
+        return settings.report_dir
     stem = f"{started:%Y-%m-%dT%H-%M-%S}-{safe_label(Path(settings.models[0]).name)}"
     for number in count(1):  # if another run already has that name
         place = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")

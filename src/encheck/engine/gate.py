@@ -92,7 +92,7 @@ def gate(
     new: object,
     old: object,
     *,
-    data: str | Sequence[str] = "probes",
+    data: str | Path | Sequence[str] = "probes",
     checks: Selection = None,
     own_checks: Sequence[str | Path] = (),
     purpose: str | None = None,
@@ -204,7 +204,7 @@ def run_gate(
     new: object,
     old: object,
     *,
-    data: str | Sequence[str],
+    data: str | Path | Sequence[str],
     checks: Selection,
     names: str | None = None,
     own_checks: Sequence[str | Path] = (),
@@ -256,7 +256,7 @@ def run_gate(
                 f"--twin={twin} is named twice, or is one of the two models: a seed replicate is a separate "
                 f"checkpoint, trained with another seed"
             )
-    asked = add_property_to_specs([data] if isinstance(data, str) else list(data), options.get("property"))
+    asked = add_property_to_specs(data, options.get("property"))
     packages = Settings(project=project_table(Path("pyproject.toml"))).chosen_packages
     every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in load_checks_of_file(file)))
     refuse_duplicate_names(every)
@@ -420,9 +420,7 @@ def _measure_and_decide(
     )
     first = first or _baseline_from_run(recorder.select_models([old]), settings, old, known if against.known else None)
     settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.select_models(mine)
-    place = settings.report_dir
-    if command is not None:
-        place = report_folder(settings, str(place) if place else None, started=recorder.started)
+    place = settings.report_dir if command is None else report_folder(settings, started=recorder.started)
     how = replace(how, baselines=(first, *how.baselines), folder=relative_to_here(place) if place else "")
     refusal = None
     try:

@@ -377,7 +377,7 @@ class Settings(RunSettings):
     )
     report_dir: Path | None = option(
         "report-dir", group="output", metavar="DIR", takes_path=True, is_common=True, usual="reports/<run>",
-        parse=lambda text: Path(text) if text else None,
+        parse=parse_path,
         help="Directory for the results and the report.",
     )
     continuation_model: str | None = option(
@@ -565,7 +565,7 @@ def options_as_markdown() -> str:
 def refuse_unwritable_folder(report_dir: str) -> None:
     """Raise UsageError if no results can be written to this folder."""
     try:
-        try_to_write(Path(report_dir))
+        try_to_write(expand_home(report_dir))
     except OSError as error:
         raise UsageError(
             f"cannot write results to --report-dir={report_dir}: {error.strerror or error}. Name a folder that can "

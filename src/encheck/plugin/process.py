@@ -214,7 +214,7 @@ class Controller:
         recorder = self.recorder
         try:
             settings = settings_of(self.config, self.store)
-            place = report_folder(settings, self.config.option.encheck_report_dir, started=recorder.started)
+            place = report_folder(settings, started=recorder.started)
             status = int(session.exitstatus)
             is_cut = session.shouldfail or session.shouldstop  # by -x or --maxfail
             try:

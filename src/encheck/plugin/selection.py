@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from copy import copy
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -153,10 +152,11 @@ def prepare_evaluation(session: pytest.Session, process: Process) -> None:
     from encheck.engine.folder import remove_earlier_report
 
     with process.preparation_errors():
-        if folder := config.option.encheck_report_dir:
-            remove_earlier_report(Path(folder))
+        settings = settings_of(config, process.store)
+        if settings.report_dir:
+            remove_earlier_report(settings.report_dir)
         else:
-            options.refuse_unwritable_folder(str(settings_of(config, process.store).root / "reports"))
+            options.refuse_unwritable_folder(str(settings.root / "reports"))
         checks = checks_among(session.items)
         functions = {str(case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
 

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from encheck.errors import EncheckError
 from encheck.gating.types import Gate, GateAgainst, GateRow, PurposeName
 from encheck.ids import CaseId
 from encheck.reporting.gate import record
 from encheck.reporting.gate.rows import row_cells
 from encheck.reporting.gate.words import gate_headlines, partial_suffix, what_has_to_change
+from encheck.reporting.results import write_named
 from encheck.run_file import Result as Row
 from encheck.run_file import RunFile
-from encheck.system.files import write_text
 from encheck.system.terminal import LINES, make_visible
 
 Result = Literal["passed", "failure", "error", "skipped"]
@@ -97,8 +96,9 @@ def gate_properties(gate: Gate) -> Sequence[tuple[str, str]]:
 
 
 def write_junit(path: Path, results: RunFile) -> None:
-    """Write a gate as JUnit XML: its properties, its cases, and a case per check. Raise EncheckError if the disk is
-    full.
+    """Write a gate as JUnit XML: its properties, its cases, and a case per check.
+
+    Make the file's folder. Raise UsageError if the file cannot be written.
     """
     gate = results.gate
     cases = [*(gate_cases(gate) if gate else ()), *map(_check_case, _row_per_case(results))]
@@ -117,10 +117,7 @@ def write_junit(path: Path, results: RunFile) -> None:
             SubElement(found, case.result, message=message).text = "\n".join([message, *details])
     root = Element("testsuites", name="encheck")
     root.append(suite)
-    try:
-        write_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n")
-    except OSError as error:
-        raise EncheckError(f"cannot write {path}: {error.strerror or error}") from error
+    write_named(path, '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n")
 
 
 def _row_per_case(results: RunFile) -> Iterator[Row]:
