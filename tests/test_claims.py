@@ -136,6 +136,7 @@ def test_what_never_gates_says_why():
         ({"floor": "overlap", "aim": 0.5}, "has floor='overlap', but should have a number, 'surface' or None"),
         ({"floor": 0.5}, "has floor=0.5 and no aim"),
         ({"floor": 0.5, "aim": 0.4}, "has floor=0.5 above aim=0.4"),
+        ({"aim": float("nan")}, "aim=nan, but should have finite numbers"),
         ({"aim": 0.5, "unjudged": "why"}, "unjudged='why' and aim=0.5, but should have one of them"),
         ({"levels": ()}, "should have a tuple of one or more different"),
     ],
@@ -158,7 +159,8 @@ def test_a_check_is_held_to_what_it_declares():
     assert floor_and_aim(without, "anything", 0.5) == (0.5, 0.5)
     assert floor_and_aim(unjudged, "margin_rate", None) is None
     assert unjudged.declared.reported == "nonsense"
-    for asked, said in (((with_aim, "margin_rate", 0.5), "both"), ((without, "x", None), "neither")):
+    wrong = [(with_aim, "margin_rate", 0.5), (without, "x", None), (without, "x", float("nan"))]
+    for asked, said in zip(wrong, ("both", "neither", "at_least=nan"), strict=True):
         with pytest.raises(UsageError, match=said):
             floor_and_aim(*asked)
     with pytest.raises(UsageError, match=r"given auc, but @claim declares metric=margin_rate"):

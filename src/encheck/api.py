@@ -153,10 +153,11 @@ def compare_costs(
     with Scratch() as scratch:
         selected = [*([checks] if isinstance(checks, str) else checks), SEARCH] if checks and data else checks
         sets = [behaviour, *([data] if data else [])]
-        ran = run(specs, data=sets, checks=selected, report_dir=scratch, **options)
+        folder = settings.report_dir or Path(scratch)
+        ran = run(specs, data=sets, checks=selected, **{**options, "report_dir": folder})
         if failed := [one for one in ran.raw.models if one.error]:
             raise EncoderError(f"{failed[0].label}: {failed[0].error}")
-        sides = read_models([Path(scratch)])
+        sides = read_models([folder])
     if not data:
         return cost_comparison(sides, paid, data=None, seed=settings.seed)
     return cost_comparison(sides, paid, data=measured_data.name, documents=len(documents), seed=settings.seed)

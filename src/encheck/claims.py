@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -160,6 +161,8 @@ def claim(
         _refuse_invalid_declaration(place, levels, property, family, metric, pictures)
         if isinstance(floor, str) and floor != SURFACE:
             raise UsageError(f"{place} has floor={floor!r}, but should have a number, {SURFACE!r} or None")
+        if any(isinstance(one, int | float) and not math.isfinite(one) for one in (floor, aim)):
+            raise UsageError(f"{place} has floor={floor} and aim={aim}, but should have finite numbers")
         if floor is not None and aim is None:
             raise UsageError(f"{place} has floor={floor!r} and no aim: a figure needs an aim to pass")
         if unjudged and aim is not None:
@@ -217,14 +220,16 @@ def claim_of(function: object) -> Claim | None:
 def floor_and_aim(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
     """Return the (floor, aim) that `judge` applies to this metric; None if the check has no verdict.
 
-    If the claim declares no aim, `at_least` is both floor and aim. Raise UsageError if both or neither are given, or if
-    the metric is not the declared one.
+    If the claim declares no aim, `at_least` is both floor and aim. Raise UsageError if both or neither are given, if
+    `at_least` is not finite, or if the metric is not the declared one.
     """
     declared = claim.declared
     if declared.metric and metric != declared.metric:
         raise UsageError(f"judge was given {metric}, but @claim declares metric={declared.metric}")
     if declared.unjudged:
         return None
+    if at_least is not None and not math.isfinite(at_least):
+        raise UsageError(f"judge was given at_least={at_least}, but should have a finite number")
     if declared.aim is not None and at_least is None:
         return declared.floor, declared.aim
     if declared.aim is None and at_least is not None:

@@ -58,8 +58,9 @@ def test_every_public_name_works_once_every_module_was_imported(numbers, store, 
         "gate": encheck.gate("oracle", "oracle", **numbers).partial is not None,
         "text_shift": not any(row.differs for row in encheck.text_shift(data, against=data, texts=40).measures),
         "compare_costs": encheck.compare_costs(
-            ["oracle", "constant"], behaviour=data, checks="number", store=store
-        ).rows,
+            ["oracle", "constant"], behaviour=data, checks="number", store=store, report_dir=tmp_path / "costs"
+        ).rows
+        and (tmp_path / "costs" / "results.json").exists(),
     }
     assert [name for name in called if not called[name]] == []
     assert {*called, "Results", "__version__"} == {*encheck.__all__}

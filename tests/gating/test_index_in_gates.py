@@ -144,7 +144,7 @@ def test_vectors_of_other_texts_are_refused_before_anything_is_encoded(place, tm
 
 def test_a_threshold_that_is_no_number_is_refused(place):
     with pytest.raises(UsageError, match="--threshold is nan"):
-        encheck.gate("index_fakes:Words", "index_fakes:Turned", **on_log(place), threshold=float("nan"))
+        encheck.gate("index_fakes:Words", "index_fakes:Turned", **on_log(place), threshold=np.float32("nan"))
 
 
 OLD = read_typed(ModelEntry, MODEL | {"label": "old", "licence": "mit", "dimension": 24})

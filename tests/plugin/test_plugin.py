@@ -570,6 +570,8 @@ def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester):
     said = "*ended without calling judge*judge(), and declare metric= and aim=*"
     outcome.stdout.fnmatch_lines([said] * 3)
     assert {rows[name]["verdict"] for name in bodies} == {"error"}
+    pytester.makepyfile(test_bare=HEAD + "@claim(labelled_pairs)\ndef test_bare():\n    pass\n")
+    pytester.runpytest("-p", "no:cacheprovider", "test_bare.py").stdout.fnmatch_lines([said])
 
 
 def test_a_check_without_a_metric_has_nothing_to_judge_by(pytester):

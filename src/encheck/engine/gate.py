@@ -244,7 +244,7 @@ def run_gate(
         raise UsageError(unknown_name_message("primary", primary, ENDPOINTS))
     if inconclusive is not None and inconclusive not in COUNTS_AS:
         raise UsageError(unknown_name_message("inconclusive", inconclusive, COUNTS_AS))
-    thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
+    thresholds = list(threshold) if isinstance(threshold, Iterable) else [threshold]
     thresholds = [one for one in map(parse_threshold, thresholds) if one is not None]
     if thresholds:
         options = {**options, "threshold": thresholds[0]}  # which checks of labelled pairs use

@@ -122,8 +122,11 @@ def parametrize_check(metafunc: pytest.Metafunc) -> None:
     if claim is None:
         return
     from encheck.engine.checks import cases_of_claim, expand_claim
+    from encheck.engine.judgement import message_never_judged
 
     name = metafunc.definition.originalname or metafunc.function.__name__
+    if "encheck_case" not in metafunc.fixturenames:
+        pytest.fail(message_never_judged(name), pytrace=False)
     marks = [mark.name for mark in metafunc.definition.iter_markers()]
     models, data = chosen_models(metafunc.config.option), data_specs_with_property(metafunc.config.option)
     claims = expand_claim(claim, data)

@@ -224,5 +224,5 @@ def newest_run(root: Path) -> Path:
     """Return the folder of the newest run below `root`."""
     runs = sorted(root.glob(f"*/{RESULTS}"), key=lambda p: p.stat().st_mtime)
     if not runs:
-        raise UsageError(f"there is no run under {root}: make one with `encheck run`, or name one with --run=DIR")
+        raise UsageError(f"there is no run under {root}: make one with `encheck run`, or name its folder")
     return runs[-1].parent
