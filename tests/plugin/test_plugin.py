@@ -491,6 +491,15 @@ def test_a_check_that_breaks_is_an_error_in_the_results(pytester, plain_probes, 
     outcome.stdout.fnmatch_lines(["*oops*", f"*{verdict}*antonyms are at all similar*", "*1 failed*"])
 
 
+def test_a_check_that_is_marked_xfail_is_a_known_failure_in_the_results(pytester):
+    mark = "@pytest.mark.xfail(reason='it was blind once')"
+    rows, outcome = of_ones_own(pytester, test_a=mark + CHECK.replace("0.1", "0.9"))
+    assert outcome.ret == 0
+    assert (rows["pairs_are_alike"]["verdict"], rows["pairs_are_alike"]["reason"]) == (
+        "known_failure", "it was blind once",
+    )  # fmt: skip
+
+
 def of_ones_own(pytester, *args, **files):
     """Run these checks on word overlap and a few pairs; the rows of the results and what pytest said."""
     lines = (f"1\ta dog number {i} barks\ta hound number {i} barks\n0\tno {i} cats\tno {i} cows\n" for i in range(30))

@@ -291,8 +291,8 @@ class RunSettings:
     )
     epsilon: float = option(
         "epsilon", group="research", metavar="E", convert=float, parse=parse_epsilon, default=0.0, usual="0",
-        help="Margin by which a paraphrase must be nearer in the checks of antonyms and jumbles (criteria 3 and 4 of "
-        "Mahajan et al., 2023).",
+        help="Margin by which a paraphrase must be nearer in criteria 3 and 4 of Mahajan et al., 2023 (antonym, "
+        "jumble).",
     )
     median_scope: str | float = option(
         "median-scope", group="research", metavar="SCOPE", parse=parse_median_scope, default="split",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,6 +84,12 @@ def attach_measurements(report: Any, item: pytest.Item, call: pytest.CallInfo[No
         elif call.excinfo.errisinstance(AssertionError):  # a bare assert
             verdict = "fail"
         judgement.record_ending(verdict, str(call.excinfo.value))
+        if hasattr(report, "wasxfail"):  # by pytest's own marker too
+            reason = report.wasxfail or "marked as xfail"
+            judgement.rows = [
+                replace(row, verdict="known_failure", reason=reason) if row.verdict in ("fail", "error") else row
+                for row in judgement.rows
+            ]
     found = judgement.outcome(item.function)  # type: ignore[attr-defined]
     report.encheck = found.serialise()
     report.encheck_verdict = next((row.verdict for row in found.rows if row.verdict), "")
