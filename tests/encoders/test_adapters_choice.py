@@ -1,5 +1,6 @@
 """What a path is taken for, --model-arg, what is lacking, and what a run says of the model that it used."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -123,13 +124,16 @@ ARGUMENTS = {
     "truth": ({"trust_remote_code": "true"}, {"trust_remote_code": True}),
     "mapping": ({"prompts": "{query: 'q: '}"}, {"prompts": {"query": "q: "}}),
     "option": ({"pooling": "layers", "layers": "[0, -1]"}, {"pooling": "layers", "options": {"layers": [0, -1]}}),
-    "another place": ({"name": "./y"}, {"name": "./y"}),
+    "another place": ({"name": "./y"}, {"name": "./y", "revision": None, "package": None, "sha256": None}),
+    "another commit": ({"revision": "b"}, {"name": "./x", "revision": "b", "package": None, "sha256": None}),
+    "another hash": ({"sha256": "b"}, {"revision": "a", "package": "weights", "sha256": "b"}),
 }
 
 
 @pytest.mark.parametrize(("given", "expected"), ARGUMENTS.values(), ids=ARGUMENTS.keys())
 def test_an_argument_is_a_field_of_the_entry_or_an_option_of_its_adapter(given, expected):
-    made = apply_model_args(BARE, given)
+    pinned = dataclasses.replace(BARE, revision="a", package="weights", sha256="beef")
+    made = apply_model_args(pinned, given)
     assert {name: getattr(made, name) for name in expected} == expected
 
 

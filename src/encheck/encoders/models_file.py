@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 
-from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPER_ADAPTERS, POOLINGS, find_adapter
+from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPER_ADAPTERS, PINNING_FIELDS, POOLINGS, find_adapter
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ConfigError, UsageError, unknown_name_message
 from encheck.similarity import SIMILARITIES
@@ -257,6 +257,8 @@ def apply_model_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfi
             changed[key] = text if key in text_fields() else _parse_argument(key, text)
             for _, problem in invalid_field_values({key: changed[key]}):
                 raise ConfigError(f"--model-arg {key}={text}: {problem}")
+    if adapter and adapter.source == "hub" and {"name", "revision"} & changed.keys():
+        changed = dict.fromkeys(PINNING_FIELDS) | changed  # the entry's pins are those of its own checkpoint
     made = dataclasses.replace(config, **changed, options=options)
     for _, problem in entry_problems(made):
         raise ConfigError(f"--model-arg for {config.label}: {problem}")
