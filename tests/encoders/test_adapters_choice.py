@@ -229,7 +229,7 @@ def functions(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("functions")
-def test_a_function_is_an_encoder_under_its_name(store):
+def test_a_function_is_an_encoder_under_its_name(store, tmp_path):
     subject = resolved(store, "my_functions:embed")["my_functions-embed"]
     assert subject.model.encode(["the", "a"]).tolist() == [[3, 2, 1], [1, 1, 1]]
     scaled = resolved(store, "my_functions:embed", args=["scale=2"])["my_functions-embed"].model
@@ -239,6 +239,9 @@ def test_a_function_is_an_encoder_under_its_name(store):
         != subject.model.fingerprint()
         == resolved(store, "my_functions:embed")["my_functions-embed"].model.fingerprint()
     )
+    (tmp_path / "my_functions.py").write_text(FUNCTIONS.replace("0.5", "0.6"))  # a function that `embed` may call
+    changed = resolved(store, "my_functions:embed")["my_functions-embed"].model
+    assert changed.fingerprint() != subject.model.fingerprint()
 
 
 @pytest.mark.usefixtures("functions")

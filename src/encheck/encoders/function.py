@@ -55,9 +55,9 @@ class _UserFunction:
         self._name = f"{function.__module__}:{function.__qualname__}"
 
     def _fingerprint_with(self, *computed: str) -> str:
-        """Return a hash of the function's name, source text and options, and of these computed values."""
+        """Return a hash of the function's name, its module's source text, its options, and these computed values."""
         try:
-            source = inspect.getsource(self.function)
+            source = inspect.getsource(inspect.getmodule(self.function) or self.function)
         except (OSError, TypeError):
             source = ""
         return f"function:{content_hash(self._name, source, repr(sorted(self.options.items())), *computed)}"
@@ -78,7 +78,7 @@ class FunctionScorer(_UserFunction):
         return self._fingerprint_with(*(f"{score:.3g}" for score in scores.tolist()))
 
     def fingerprint(self) -> str:
-        """Return a hash of the function's source text, its options and the scores of two probe pairs."""
+        """Return a hash of the source text of the function's module, its options and the scores of two probe pairs."""
         return self._fingerprint
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
@@ -110,9 +110,9 @@ class FunctionEncoder(_UserFunction):
         return self._fingerprint_with(rounded_vector_hash(vector))
 
     def fingerprint(self) -> str:
-        """Return a hash of the function's source text, its options and a probe vector.
+        """Return a hash of the source text of the function's module, its options and a probe vector.
 
-        The probe vector shows changes in functions that it calls.
+        The probe vector shows some changes in other modules.
         """
         return self._fingerprint
 
