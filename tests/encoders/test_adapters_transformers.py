@@ -20,11 +20,13 @@ from encheck.encoders.batching import (
 )
 from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.objects import wrap_model_object
 from encheck.encoders.protocol import checked_batches
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.scoring_session import ScoringSession
+from encheck.running.service import EncoderService
 from encheck.store import Store, text_key
 from encheck.system.terminal import Progress
 
@@ -175,6 +177,25 @@ def test_a_role_without_a_prompt_has_none_where_the_checkpoint_has_a_default(tmp
     assert np.abs(ours.encode(TEXTS) - theirs).max() > 1e-3
     asked = opened(ours.source, adapter="sentence-transformers", prompt="blue ")
     assert np.abs(asked.encode(TEXTS, role="query") - asked.encode(TEXTS)).max() == 0
+
+
+def test_a_router_has_a_route_for_queries_and_one_for_documents(tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Router, Transformer
+
+    query, document = (
+        [Transformer(str(tiny.build_plain(tmp_path / str(seed), seed=seed))), Pooling(16, "mean")] for seed in (0, 1)
+    )
+    theirs = SentenceTransformer(modules=[Router.for_query_document(query, document)], device="cpu")
+    theirs.save(str(tmp_path / "routed"), create_model_card=False)
+    expected = {"query": theirs.encode_query(TEXTS), "document": theirs.encode_document(TEXTS)}
+    assert np.abs(expected["query"] - expected["document"]).max() > 0.1
+    for ours in (opened(tmp_path / "routed", adapter="sentence-transformers"), wrap_model_object(theirs, "tiny")):
+        store = Store(tmp_path / "store.sqlite")
+        service = EncoderService(ModelUnderTest("tiny", ModelConfig("tiny"), ours), store)
+        for role, vectors in expected.items():
+            assert np.abs(service.encode(TEXTS, role=role) - vectors).max() < 1e-5
+        store.close()
 
 
 def test_a_dimension_can_be_asked_of_sentence_transformers(tmp_path):

@@ -135,8 +135,8 @@ class SpanEncoder(SentenceTransformerEncoder):
         """False with spans, which are found in texts."""
         return not self.spans and super().computes_from_tokens(prompt)
 
-    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+    def compute(self, texts: list[str], prompt: str, task: str | None = None) -> Iterator[Batch]:
         """Compute as without spans, after finding the spans of all texts in one batch."""
         if self.spans:
             self.spans.prepare(self.models, texts)
-        yield from super().compute(texts, prompt)
+        yield from super().compute(texts, prompt, task)

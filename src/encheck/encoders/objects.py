@@ -131,7 +131,15 @@ def _evaluation_mode(model: Any) -> Iterator[None]:
             part.training = is_training
 
 
-class LoadedSentenceTransformer(SentenceTransformerEncoder):
+class _InMemory:
+    """A model in memory instead of files."""
+
+    def fingerprint_files(self) -> Mapping[str, Path]:
+        """Return an empty mapping, because the model has no files."""
+        return {}
+
+
+class LoadedSentenceTransformer(_InMemory, SentenceTransformerEncoder):
     """A `SentenceTransformer` in memory, on its current device and with its own prompts."""
 
     def __init__(self, model: Any, name: str) -> None:
@@ -147,6 +155,7 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         self.maximum_length = model.max_seq_length
         self.tokenizer_file = None
         self.is_normalised = any(type(module).__name__ == "Normalize" for module in model)
+        self.has_routes = any(type(module).__name__ in ("Router", "Asym") for module in model)
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -173,10 +182,6 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         ]
         return f"sentence-transformers:{content_hash(*parts, _hash_module_state(model))}"
 
-    def fingerprint_files(self) -> Mapping[str, Path]:
-        """Return an empty mapping, because the model has no files."""
-        return {}
-
     def about(self) -> dict[str, Json]:
         """Add that the model is in memory."""
         cut = {"truncate_dim": self.output_dimension} if self.output_dimension else {}
@@ -188,10 +193,10 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
             self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length
         )
 
-    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+    def compute(self, texts: list[str], prompt: str, task: str | None = None) -> Iterator[Batch]:
         """Compute as the model's files would."""
         with _evaluation_mode(self.model):
-            yield from super().compute(texts, prompt)
+            yield from super().compute(texts, prompt, task)
 
 
 def _describe_texts_over_limit(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
@@ -201,7 +206,7 @@ def _describe_texts_over_limit(tokenizer: Any, texts: Sequence[str], limit: int 
     return f"{cut} of {len(texts)} texts are longer than {limit} tokens: max_seq_length is {limit}" if cut else ""
 
 
-class LoadedTransformer(TransformersEncoder):
+class LoadedTransformer(_InMemory, TransformersEncoder):
     """A transformers model and its tokenizer in memory, with mean pooling."""
 
     def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
@@ -220,10 +225,6 @@ class LoadedTransformer(TransformersEncoder):
         parts = [self.engine, self.pooling, self._model.config.to_json_string(), _serialize_tokenizer(self.tokenizer)]
         return f"transformers:{content_hash(*parts, _hash_module_state(self._model))}"
 
-    def fingerprint_files(self) -> Mapping[str, Path]:
-        """Return an empty mapping, because the model has no files."""
-        return {}
-
     def about(self) -> dict[str, Json]:
         """Add the pooling, and that the model is in memory."""
         return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
@@ -238,7 +239,7 @@ class LoadedTransformer(TransformersEncoder):
             yield from super().compute(texts, prompt)
 
 
-class LoadedCrossEncoder(CrossEncoderScorer):
+class LoadedCrossEncoder(_InMemory, CrossEncoderScorer):
     """A `CrossEncoder` in memory."""
 
     def __init__(self, model: Any, name: str) -> None:
@@ -259,10 +260,6 @@ class LoadedCrossEncoder(CrossEncoderScorer):
         how = [str(self.config.max_length), str(self.positive), self.activation, self._config.to_json_string()]
         parts = [self.engine, *how, _serialize_tokenizer(self.tokenizer), _hash_module_state(self.model)]
         return f"cross-encoder:{content_hash(*parts)}"
-
-    def fingerprint_files(self) -> Mapping[str, Path]:
-        """Return an empty mapping, because the model has no files."""
-        return {}
 
     def about(self) -> dict[str, Json]:
         """Return the settings with which this run uses the model, and that it is in memory."""

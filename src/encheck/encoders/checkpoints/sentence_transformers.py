@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import LocalEncoder
+from encheck.encoders.base import SAME_ROLE, LocalEncoder
 from encheck.encoders.batching import (
     TOKENS_PER_BATCH,
     Ints,
@@ -172,6 +172,15 @@ class SentenceTransformerEncoder(LocalEncoder):
         file = (self._first_folder or source) / "tokenizer.json"
         self.tokenizer_file = file if file.is_file() else None
         self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
+        self.has_routes = any(kind.endswith((".Router", ".Asym")) for kind, _ in listed)
+
+    def prompt_for(self, role: str | None) -> str:
+        """Return what a role adds to a text, for display and comparison: its route through a router, and its prompt."""
+        return (f"[{role}] " if role and self.has_routes else "") + super().prompt_for(role)
+
+    def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
+        """Yield (positions, vectors) like `compute`, with the prompt and the route of the role."""
+        return self.compute(texts, super().prompt_for(role), "document" if role in SAME_ROLE else role)
 
     def _adapter_bases(self) -> Mapping[str, Path]:
         """Return adapter folder -> folder of its base model, for each PEFT adapter.
@@ -287,17 +296,17 @@ class SentenceTransformerEncoder(LocalEncoder):
     def computes_from_tokens(self, prompt: str) -> bool:
         """Return whether the modules compute the vector from the tokens alone.
 
-        They do not with a chat template, or if the pooling leaves the prompt out.
+        They do not with a router or a chat template, or if the pooling leaves the prompt out.
         """
         first = self.model[0]
         tokens = type(first).__name__ == "Transformer" and "message" not in getattr(first, "modality_config", {})
         leaves_out = prompt and not all(getattr(module, "include_prompt", True) for module in self.model)
-        return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
+        return tokens and not leaves_out and not self.has_routes and not getattr(first, "processing_kwargs", {})
 
-    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+    def compute(self, texts: list[str], prompt: str, task: str | None = None) -> Iterator[Batch]:
         """Encode batches of texts with the same length. Start with the longest, so that a lack of memory shows at once.
 
-        If other steps affect a vector, sentence-transformers' own method is used.
+        If other steps affect a vector, sentence-transformers' own method is used. `task` chooses a router's route.
         """
         import torch
 
@@ -305,7 +314,7 @@ class SentenceTransformerEncoder(LocalEncoder):
 
             def encode(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
                 some = [texts[i] for i in positions]
-                vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
+                vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, task=task, show_progress_bar=False)
                 return vectors
 
             yield from run_on_replicas(self.models, slice_positions(len(texts), 512), encode)
