@@ -379,7 +379,12 @@ def test_a_prompt_by_role_stands_before_the_text(server):
 
 
 def test_a_dimension_is_asked_of_the_server(server):
-    opened(server, truncate_dim=16).encode(["dog"])
+    with pytest.raises(
+        ModelError, match=r"served: truncate_dim is 16, but http.* gives vectors of 32 dimensions: it ig"
+    ):
+        opened(server, truncate_dim=16).fingerprint()
+    server.state.encode = lambda texts: vectors(texts)[:, :16]
+    assert opened(server, truncate_dim=16).encode(["dog"]).shape == (1, 16)
     assert server.state.requests[-1][1]["dimensions"] == 16
 
 
@@ -642,7 +647,7 @@ def test_another_model_under_the_same_address_has_another_fingerprint_and_noise_
 
 
 def test_what_changes_vectors_is_in_the_fingerprint(server):
-    every = [{}, {"prompt": "a "}, {"prompts": {"query": "q "}}, {"truncate_dim": 16}, {"options": {"model": "other"}}]
+    every = [{}, {"prompt": "a "}, {"prompts": {"query": "q "}}, {"truncate_dim": 32}, {"options": {"model": "other"}}]
     assert len({opened(server, **fields).fingerprint() for fields in every}) == len(every)
 
 

@@ -336,6 +336,11 @@ class RemoteEncoder(TextEncoder):
         if self._width not in (None, vectors.shape[1]):
             raise other_dimension_error(self.place, self._width or 0, vectors.shape[1])
         checked = check_server_vectors(vectors, texts, self.place)
+        if self.config.truncate_dim not in (None, checked.shape[1]):
+            raise EncoderError(
+                f"truncate_dim is {self.config.truncate_dim}, but {self.place} gives vectors of {checked.shape[1]} "
+                "dimensions: it ignores the field `dimensions`. Remedy: leave truncate_dim out"
+            )
         self._width = checked.shape[1]
         return checked
 
