@@ -150,10 +150,11 @@ def test_a_prompt_by_role_stands_before_the_text(plain):
 def test_a_run_keeps_what_a_text_gets_without_a_role(plain, tmp_path):
     ours = opened(plain, prompt="the ", prompts={"query": "red "})
     store = Store(tmp_path / "store.sqlite")
-    bench = ScoringSession({"tiny": ModelUnderTest("tiny", ModelConfig("tiny"), ours)}, {}, store, maker=VariantMaker())
+    subject = ModelUnderTest("tiny", ModelConfig("tiny"), ours)
+    bench = ScoringSession({"tiny": subject}, {}, store, maker=VariantMaker())
     ours.encode(TEXTS[:2], role="query")  # before the run, as a caller of its own
     bench.encode({"tiny": [tuple(TEXTS[:2])]}, progress=Progress(quiet=True))
-    kept, there = store.get("vector", ours.fingerprint(), [text_key(text) for text in TEXTS[:2]])
+    kept, there = store.get("vector", subject.store_fingerprint, [text_key(text) for text in TEXTS[:2]])
     store.close()
     assert there.all()
     assert (kept == ours.encode(TEXTS[:2])).all()

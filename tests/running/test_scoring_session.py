@@ -25,6 +25,7 @@ from encheck.scoring.scores import ChainScores, MarginScores, PairScores
 from encheck.scoring.triplets import Triplet
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
+from encheck.system import imports
 from encheck.system.lock import no_locks
 from encheck.system.terminal import Progress
 
@@ -229,6 +230,20 @@ def test_what_a_run_uses_counts_as_used(store):
     prepared(store, Counting(noise=2))
     prepared(store, Counting(noise=1))
     assert store.list_models()[0].fingerprint == Counting(noise=1).fingerprint()
+
+
+def test_vectors_are_computed_again_after_a_library_was_upgraded(store, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "own_library-1.dist-info").mkdir()
+    found = []
+    for version in ("1.0", "1.0", "2.0"):
+        (tmp_path / "own_library-1.dist-info" / "METADATA").write_text(f"Name: own-library\nVersion: {version}\n")
+        imports.installed_versions.cache_clear()
+        model = Counting()
+        model.libraries = ("own-library", "not-installed")
+        prepared(store, model)
+        found.append(len(model.asked))
+    assert found == [found[0], 0, found[0]] != [0, 0, 0]
 
 
 def test_no_request_encodes_nothing(store):

@@ -54,6 +54,8 @@ def _mean(values: Matrix, weights: Matrix) -> float:
 class TokenScorer(PairModel):
     """A pair scorer over the token vectors of a transformers checkpoint."""
 
+    libraries = TokenEncoder.libraries
+
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.layer: int = config.options.get("layer", -1)

@@ -37,6 +37,7 @@ class InferSentEncoder(LocalEncoder):
     """infersent1.pkl with GloVe, or infersent2.pkl with fastText: options `vectors` (a path) and `version` (1 or 2)."""
 
     engine = "infersent-1"
+    libraries = ("torch", "nltk")
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

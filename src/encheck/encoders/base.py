@@ -203,10 +203,12 @@ def replace_half_surrogates(texts: Sequence[str]) -> list[str]:
 class LocalEncoder(TextEncoder):
     """A text encoder made of files.
 
-    `engine` is the name and version of its code. Raise the version when the vectors change.
+    `engine` is the name and version of its code. Raise the version when the vectors change. `libraries` are the
+    packages that compute the vectors. The store keeps vectors by their versions.
     """
 
     engine: ClassVar[str]
+    libraries: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(config)
@@ -256,10 +258,11 @@ class LocalEncoder(TextEncoder):
 class PairModel(ABC):
     """A pair scorer whose adapter implements `compute`.
 
-    `engine` is the name and version of its code, as in LocalEncoder.
+    `engine` is the name and version of its code, and `libraries` are the packages that compute, as in LocalEncoder.
     """
 
     engine: ClassVar[str]
+    libraries: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         self.source, self.config, self.device, self._file_hash = source, config, device, file_hash

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Floats, Pair, TextEncoder
+from encheck.encoders.base import Floats, LocalEncoder, Pair, TextEncoder
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 from encheck.encoders.model_config import ModelConfig
@@ -131,12 +131,20 @@ def _evaluation_mode(model: Any) -> Iterator[None]:
             part.training = is_training
 
 
-class _InMemory:
-    """A model in memory instead of files."""
+class _InMemory(LocalEncoder):
+    """An encoder that is in memory. `tokenizer` is its tokenizer."""
+
+    tokenizer: Any
 
     def fingerprint_files(self) -> Mapping[str, Path]:
         """Return an empty mapping, because the model has no files."""
         return {}
+
+    def describe_truncated_texts(self, texts: Sequence[str]) -> str:
+        """Return a message that says how many of these texts the model truncates, or "" if it truncates none."""
+        limit, prompted = self.maximum_length, [f"{self.prompt}{text}" for text in texts]
+        cut = sum(len(ids) > limit for ids in self.tokenizer(prompted)["input_ids"]) if limit else 0
+        return f"{cut} of {len(texts)} texts are longer than {limit} tokens: max_seq_length is {limit}" if cut else ""
 
 
 class LoadedSentenceTransformer(_InMemory, SentenceTransformerEncoder):
@@ -150,7 +158,7 @@ class LoadedSentenceTransformer(_InMemory, SentenceTransformerEncoder):
         self.prompts = {key: text for key, text in prompts.items() if text or self.prompt}
         self.similarity = str(getattr(model.similarity_fn_name, "value", model.similarity_fn_name) or "cosine")
         self.output_dimension = model.truncate_dim
-        self.models = [model]
+        self.models, self.tokenizer = [model], model.tokenizer
         self.devices = [str(model.device)]
         self.maximum_length = model.max_seq_length
         self.tokenizer_file = None
@@ -187,23 +195,10 @@ class LoadedSentenceTransformer(_InMemory, SentenceTransformerEncoder):
         cut = {"truncate_dim": self.output_dimension} if self.output_dimension else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
-    def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """Return a message that says how many of these texts the model truncates, or "" if it truncates none."""
-        return _describe_texts_over_limit(
-            self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length
-        )
-
     def compute(self, texts: list[str], prompt: str, task: str | None = None) -> Iterator[Batch]:
         """Compute as the model's files would."""
         with _evaluation_mode(self.model):
             yield from super().compute(texts, prompt, task)
-
-
-def _describe_texts_over_limit(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
-    """Return a message with the number of texts over the limit and the setting's name, or "" if no text is over it."""
-    lengths = [len(ids) for ids in tokenizer(list(texts))["input_ids"]] if limit else []
-    cut = sum(length > (limit or 0) for length in lengths)
-    return f"{cut} of {len(texts)} texts are longer than {limit} tokens: max_seq_length is {limit}" if cut else ""
 
 
 class LoadedTransformer(_InMemory, TransformersEncoder):
@@ -229,17 +224,13 @@ class LoadedTransformer(_InMemory, TransformersEncoder):
         """Add the pooling, and that the model is in memory."""
         return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
 
-    def describe_truncated_texts(self, texts: Sequence[str]) -> str:
-        """Return a message that says how many of these texts the model truncates, or "" if it truncates none."""
-        return _describe_texts_over_limit(self.tokenizer, texts, self.limit)
-
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Compute as the model's files would."""
         with _evaluation_mode(self._model):
             yield from super().compute(texts, prompt)
 
 
-class LoadedCrossEncoder(_InMemory, CrossEncoderScorer):
+class LoadedCrossEncoder(CrossEncoderScorer):
     """A `CrossEncoder` in memory."""
 
     def __init__(self, model: Any, name: str) -> None:
@@ -260,6 +251,10 @@ class LoadedCrossEncoder(_InMemory, CrossEncoderScorer):
         how = [str(self.config.max_length), str(self.positive), self.activation, self._config.to_json_string()]
         parts = [self.engine, *how, _serialize_tokenizer(self.tokenizer), _hash_module_state(self.model)]
         return f"cross-encoder:{content_hash(*parts)}"
+
+    def fingerprint_files(self) -> Mapping[str, Path]:
+        """Return an empty mapping, because the model has no files."""
+        return {}
 
     def about(self) -> dict[str, Json]:
         """Return the settings with which this run uses the model, and that it is in memory."""

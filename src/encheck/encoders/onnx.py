@@ -167,6 +167,7 @@ class OnnxEncoder(LocalEncoder):
     """
 
     engine = "onnx-2"
+    libraries = ("onnxruntime", "onnxruntime-gpu", "tokenizers")
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
@@ -363,6 +364,7 @@ class OpenVinoEncoder(OnnxEncoder):
     """Runs the model on the CPU in float32. By default, OpenVINO uses bfloat16 on processors that support it."""
 
     engine = "openvino-2"
+    libraries = ("openvino", "tokenizers")
 
     @cached_property
     def devices(self) -> list[str]:

@@ -29,6 +29,7 @@ from encheck.encoders.batching import (
 )
 from encheck.encoders.checkpoints.folders import inferred_module_folders
 from encheck.encoders.checkpoints.pretrained import (
+    LIBRARIES,
     check_folder,
     check_loaded_weights,
     check_max_length,
@@ -65,6 +66,7 @@ class CrossEncoderScorer(PairModel):
     """
 
     engine = "cross-encoder-1"
+    libraries = LIBRARIES
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

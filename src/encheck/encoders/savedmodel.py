@@ -123,6 +123,7 @@ class SavedModelEncoder(LocalEncoder):
     """
 
     engine = "savedmodel-1"
+    libraries = ("tensorflow", "tensorflow-cpu")
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

@@ -197,7 +197,11 @@ class RemoteEncoder(TextEncoder):
         for role in (None, *self.fields):
             request = partial(self.request_vectors, fields=self.request_fields_for_role(role))
             self._watches.setdefault(
-                self._fields_as_json(role), ProbeWatch(self.client.url, request, self._request_probe_alone)
+                self._fields_as_json(role),
+                ProbeWatch(
+                    *(self.client.url, request),
+                    lambda own: self._check_dimension(self._request_or_halve([PROBE], own)[0][1], [PROBE])[0],
+                ),
             )
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
@@ -251,10 +255,6 @@ class RemoteEncoder(TextEncoder):
     @abstractmethod
     def model_name(self) -> str:
         """Return the name that the server uses for the model."""
-
-    def _request_probe_alone(self, watch: ProbeWatch) -> Vectors:
-        vector: Vectors = self._check_dimension(self._request_or_halve([PROBE], watch)[0][1], [PROBE])[0]
-        return vector
 
     @cached_property
     def _probe_hashes(self) -> list[str]:

@@ -167,6 +167,7 @@ class VectorsEncoder(LocalEncoder):
     """
 
     engine = "vectors-1"
+    libraries = ("nltk",)
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
@@ -309,6 +310,7 @@ class Model2VecEncoder(LocalEncoder):
     """A folder with model.safetensors, tokenizer.json and config.json, as model2vec writes it."""
 
     engine = "model2vec-1"
+    libraries = ("model2vec", "tokenizers")
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

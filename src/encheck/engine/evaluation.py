@@ -472,9 +472,9 @@ class Evaluation:
         try:
             for subject in subjects:
                 if subject.fingerprint.startswith(UNIDENTIFIED):
-                    store.delete_model(subject.fingerprint)
+                    store.delete_model(subject.store_fingerprint)
             if store.bytes_on_disk() > store.limit:
-                used = [s.fingerprint for s in subjects]
+                used = [s.store_fingerprint for s in subjects]
                 used += [self.english.pipeline.fingerprint] * self.english.has_parsed
                 for gone in store.delete_least_recently_used(keep=used):
                     log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)

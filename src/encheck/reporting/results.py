@@ -34,7 +34,6 @@ PACKAGES = (
     "encheck", "pytest", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers",
     "sentence-transformers", "spacy", "nltk", "babel", "bm25s", "rapidfuzz", "py3langid", "pyarrow",
 )  # fmt: skip
-_version = cache(metadata.version)  # it parses the metadata of the package
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
@@ -43,10 +42,7 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
     Those packages provide the checks or the data of these settings, or one of these adapters.
     """
-    found = {}
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = _version(name)
+    found = dict(imports.installed_versions(PACKAGES))
     data = [spec.partition(":")[0].partition("@")[0] for spec in settings.data]
     for group, names in (
         (imports.CHECKS, settings.check_packages),

@@ -22,6 +22,7 @@ from encheck.errors import EncoderError
 from encheck.gating.reindex import DocumentLengths, VectorSample
 from encheck.scoring.item import Item
 from encheck.store import text_key
+from encheck.system import imports
 from encheck.types import content_hash
 
 Pair = tuple[str, str]
@@ -90,9 +91,16 @@ class ModelUnderTest:
 
     @property
     def fingerprint(self) -> str:
-        """The identity of this model in the store and the results."""
+        """The identity of this model in the results."""
         own = self.model.fingerprint()
         return f"{self.owner}/{own}" if self.owner else own
+
+    @property
+    def store_fingerprint(self) -> str:
+        """The key of its rows in the store: its fingerprint and, if it names its libraries, their versions."""
+        versions = imports.installed_versions(getattr(self.model, "libraries", ()))
+        named = [f"{name} {version}" for name, version in versions.items()]
+        return f"{self.fingerprint}/{content_hash(*named)}" if named else self.fingerprint
 
     @property
     def error(self) -> EncoderError | None:

@@ -80,7 +80,7 @@ def _load_vectors_from_store(parent: ModelUnderTest, child: ModelUnderTest, stor
     texts = list(child.rows)
     keys = list(map(text_key, texts))
     for some in (keys[:1], keys):
-        vectors, there = store.get("vector", parent.fingerprint, some)
+        vectors, there = store.get("vector", parent.store_fingerprint, some)
         if not there.all() or not some:
             return False
     parent.state.vectors, parent.state.rows = np.asarray(vectors), {text: i for i, text in enumerate(texts)}

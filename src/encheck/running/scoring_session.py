@@ -58,7 +58,7 @@ def missing_from_store(subject: ModelUnderTest, needs: StoreNeeds, store: Store)
     if isinstance(subject.model, PartialEncoder):
         return {}
     keys = list(needs)
-    _, there = store.get(subject.kind, subject.fingerprint, keys)
+    _, there = store.get(subject.kind, subject.store_fingerprint, keys)
     return {keys[i]: needs[keys[i]] for i in np.flatnonzero(~there)}
 
 

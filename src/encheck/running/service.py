@@ -292,7 +292,7 @@ class EncoderService:
         model, kind, fingerprint = (
             self.model,
             self.subject.kind,
-            f"{self.subject.fingerprint}/again{nth if nth > 1 else ''}",
+            f"{self.subject.store_fingerprint}/again{nth if nth > 1 else ''}",
         )
         keys = self._store_keys(texts, role)
         with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
@@ -445,7 +445,7 @@ class EncoderService:
 
     def _through_store(self, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress) -> Floats:
         """Return the array of each key from the store. Compute and store missing arrays batch by batch."""
-        kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
+        kind, fingerprint, model = self.subject.kind, self.subject.store_fingerprint, self.model
         with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
                 self.store.mark_as_used(kind, fingerprint)

@@ -314,8 +314,8 @@ class LargeDataLoader:
         """Return a model's scores of all pairs. Raise EncoderError if it fails."""
         found = self._plans[columns.name]
         work = ScoreWork(
-            self.folder, found.fingerprint, subject.config, subject.fingerprint, self.device, self.skip_bad_rows,
-            both_orders, subject.model,
+            self.folder, found.fingerprint, subject.config, subject.fingerprint, subject.store_fingerprint,
+            self.device, self.skip_bad_rows, both_orders, subject.model,
         )  # fmt: skip
         before = sum(work.stored_result(shard) is not None for shard in found.shards)
         title = f"{subject.label} scores {columns.name}"

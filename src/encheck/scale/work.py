@@ -132,14 +132,15 @@ def _sorted_words(text: str) -> str:
 class ScoreWork(_FiledWork):
     """Scores the pairs of a shard with a model, in both orders if `both_orders` is set and the orders differ.
 
-    `fingerprint` identifies the model of the run. A model that a worker loads must have the same fingerprint. `model`
-    is the run's own model, which is not sent to workers.
+    `fingerprint` identifies the model of the run. A model that a worker loads must have the same fingerprint.
+    `store_fingerprint` identifies its finished shards. `model` is the run's own model, which is not sent to workers.
     """
 
     folder: str
     data: str
     config: ModelConfig
     fingerprint: str
+    store_fingerprint: str
     device: Device = field(default_factory=Device)
     skip_bad_rows: bool = False
     both_orders: bool = False
@@ -153,7 +154,7 @@ class ScoreWork(_FiledWork):
     def key(self) -> str:
         """A hash of the data, the model and its settings."""
         survey = SurveyWork(self.folder, self.data, self.skip_bad_rows).key
-        return hash_settings("scores", EDITION, survey, self.fingerprint, self.both_orders)
+        return hash_settings("scores", EDITION, survey, self.store_fingerprint, self.both_orders)
 
     def make_shard_function(self) -> Callable[[Shard], ShardResult]:
         """Load the model and return a function that scores a shard.

@@ -12,9 +12,9 @@ import importlib
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -115,6 +115,16 @@ def load_entry_point(point: EntryPoint) -> Any:
     """Return the module or object of an entry point. Raise UsageError, which names the package, if that fails."""
     with import_errors(point):
         return point.load()
+
+
+@cache
+def installed_versions(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of those of these packages that are installed, without importing them."""
+    found = {}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 @contextmanager

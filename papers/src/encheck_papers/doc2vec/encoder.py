@@ -34,6 +34,7 @@ class Doc2VecEncoder(LocalEncoder):
     """A file that gensim saved."""
 
     engine = "doc2vec-1"
+    libraries = ("gensim", "nltk")
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

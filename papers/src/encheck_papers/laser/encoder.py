@@ -46,6 +46,7 @@ class LaserEncoder(LocalEncoder):
     """
 
     engine = "laser-1"
+    libraries = ("torch", "sacremoses", "sentencepiece")
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

@@ -14,6 +14,7 @@ from encheck.encoders.checkpoints.trust import refuse_code, refuse_outside_paths
 from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights_file, read_json_number, read_model_json
 from encheck.errors import EncoderError, ModelError
 
+LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers", "peft")  # that compute a checkpoint
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
 OTHERS = {"onnx", "openvino", ".git", ".cache"}  # the same model for a different engine, and remains of downloads
 SUFFIXES = (".safetensors", ".bin", ".pt")

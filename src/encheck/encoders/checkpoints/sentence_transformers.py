@@ -37,6 +37,7 @@ from encheck.encoders.checkpoints.folders import (
     read_stored_pooling,
 )
 from encheck.encoders.checkpoints.pretrained import (
+    LIBRARIES,
     check_embedding_rows,
     check_folder,
     check_loaded_weights,
@@ -134,6 +135,7 @@ class SentenceTransformerEncoder(LocalEncoder):
     """A checkpoint that sentence-transformers loads. torch is imported only when `encode` is called."""
 
     engine = "sentence-transformers-1"
+    libraries = LIBRARIES
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

@@ -29,6 +29,7 @@ from encheck.encoders.batching import (
 )
 from encheck.encoders.checkpoints.folders import describe_pooling, pooling_config_path, read_stored_pooling
 from encheck.encoders.checkpoints.pretrained import (
+    LIBRARIES,
     check_embedding_rows,
     check_folder,
     check_loaded_weights,
@@ -98,6 +99,7 @@ class TransformersEncoder(LocalEncoder):
     """
 
     engine = "transformers-1"
+    libraries = LIBRARIES
     is_normalised = False  # pooled vectors keep their length
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:

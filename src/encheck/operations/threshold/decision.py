@@ -212,7 +212,7 @@ def choose_threshold(
         return _make_report(request, pairs, kept, subjects, store, progress or Progress())
     finally:
         if store.bytes_on_disk() > store.limit:
-            store.delete_least_recently_used(keep=[one.fingerprint for one in subjects])
+            store.delete_least_recently_used(keep=[one.store_fingerprint for one in subjects])
         store.close()
 
 
