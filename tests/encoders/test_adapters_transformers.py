@@ -199,6 +199,27 @@ def test_a_router_has_a_route_for_queries_and_one_for_documents(tmp_path):
         store.close()
 
 
+def test_a_model_in_memory_is_identified_by_its_active_adapters_and_not_where_its_code_is_its_own(plain):
+    from peft import LoraConfig
+    from transformers import AutoTokenizer, BertModel
+
+    class Own(BertModel):
+        """May compute anything."""
+
+    def identity(model):
+        return wrap_model_object((model, AutoTokenizer.from_pretrained(plain)), "tiny").fingerprint()
+
+    adapted = BertModel.from_pretrained(plain)
+    adapted.add_adapter(LoraConfig(target_modules=["query"]))
+    found = identity(adapted)
+    assert identity(adapted) == found
+    adapted.disable_adapters()
+    assert identity(adapted) != found
+    assert found.startswith("transformers:")
+    assert identity(BertModel.from_pretrained(plain)) == identity(BertModel.from_pretrained(plain))
+    assert identity(Own.from_pretrained(plain)).startswith("object:")  # the store forgets it
+
+
 def test_a_dimension_can_be_asked_of_sentence_transformers(tmp_path):
     folder = tiny.build(tmp_path)
     whole, cut = (

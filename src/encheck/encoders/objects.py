@@ -1,7 +1,8 @@
 """Wrap models in memory as models under test.
 
 A `SentenceTransformer`, a `CrossEncoder`, and a transformers model with its tokenizer compute as their files would, and
-are identified by their weights. encheck cannot identify other objects, so it computes their vectors again in every run.
+are identified by their weights. encheck cannot identify other objects and models with code of their own, so it computes
+their vectors again in every run.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import Floats, LocalEncoder, Pair, TextEncoder
+from encheck.encoders.checkpoints.pretrained import LIBRARIES
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 from encheck.encoders.model_config import ModelConfig
@@ -95,9 +97,18 @@ def _is_torch_module(candidate: object) -> bool:
     return (torch := sys.modules.get("torch")) is not None and isinstance(candidate, torch.nn.Module)
 
 
-def _hash_module_state(model: Any) -> str:
-    """Return the SHA-256 of the names, types, shapes and values in a torch module's state."""
+def _module_fingerprint(kind: str, model: Any, *settings: str) -> str:
+    """Return a hash of the settings, the classes of a torch module's parts, its active adapters and its state.
+
+    Only the code of a class from outside `LIBRARIES` shows what it computes, so such a model has no identity.
+    """
     digest = hashlib.sha256()
+    for name, part in model.named_modules():
+        if type(part).__module__.partition(".")[0].replace("_", "-") not in LIBRARIES:
+            return f"{UNIDENTIFIED}{uuid.uuid4().hex}"
+        digest.update(f"{name} {type(part).__module__} {type(part).__qualname__}".encode())
+        if _is_instance_of_imported("peft.tuners.tuners_utils", "BaseTunerLayer", part):
+            digest.update(f"{part.active_adapters} {part.disable_adapters} {getattr(part, 'scaling', '')}".encode())
     for name, value in sorted(model.state_dict().items()):
         if hasattr(value, "detach"):
             plain = value.detach().cpu().contiguous()
@@ -105,7 +116,7 @@ def _hash_module_state(model: Any) -> str:
             digest.update(plain.flatten().view(sys.modules["torch"].uint8).numpy().tobytes())
         else:
             digest.update(f"{name} {value!r}".encode())
-    return digest.hexdigest()
+    return f"{kind}:{content_hash(*settings, digest.hexdigest())}"
 
 
 def _serialize_tokenizer(tokenizer: Any) -> str:
@@ -188,7 +199,7 @@ class LoadedSentenceTransformer(_InMemory, SentenceTransformerEncoder):
             config.to_json_string() if config else "",
             _serialize_tokenizer(model.tokenizer),
         ]
-        return f"sentence-transformers:{content_hash(*parts, _hash_module_state(model))}"
+        return _module_fingerprint("sentence-transformers", model, *parts)
 
     def about(self) -> dict[str, Json]:
         """Add that the model is in memory."""
@@ -218,7 +229,7 @@ class LoadedTransformer(_InMemory, TransformersEncoder):
     @cached_property
     def _fingerprint(self) -> str:
         parts = [self.engine, self.pooling, self._model.config.to_json_string(), _serialize_tokenizer(self.tokenizer)]
-        return f"transformers:{content_hash(*parts, _hash_module_state(self._model))}"
+        return _module_fingerprint("transformers", self._model, *parts)
 
     def about(self) -> dict[str, Json]:
         """Add the pooling, and that the model is in memory."""
@@ -249,8 +260,7 @@ class LoadedCrossEncoder(CrossEncoderScorer):
     @cached_property
     def _fingerprint(self) -> str:
         how = [str(self.config.max_length), str(self.positive), self.activation, self._config.to_json_string()]
-        parts = [self.engine, *how, _serialize_tokenizer(self.tokenizer), _hash_module_state(self.model)]
-        return f"cross-encoder:{content_hash(*parts)}"
+        return _module_fingerprint("cross-encoder", self.model, self.engine, *how, _serialize_tokenizer(self.tokenizer))
 
     def fingerprint_files(self) -> Mapping[str, Path]:
         """Return an empty mapping, because the model has no files."""
