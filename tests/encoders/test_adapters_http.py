@@ -649,6 +649,10 @@ def test_another_model_under_the_same_address_has_another_fingerprint_and_noise_
 def test_what_changes_vectors_is_in_the_fingerprint(server):
     every = [{}, {"prompt": "a "}, {"prompts": {"query": "q "}}, {"truncate_dim": 32}, {"options": {"model": "other"}}]
     assert len({opened(server, **fields).fingerprint() for fields in every}) == len(every)
+    before = {similarity: opened(server, similarity=similarity).fingerprint() for similarity in ("cosine", "dot")}
+    server.state.encode = lambda texts: 2 * vectors(texts)
+    assert opened(server, similarity="cosine").fingerprint() == before["cosine"]
+    assert opened(server, similarity="dot").fingerprint() != before["dot"]
 
 
 # keys

@@ -258,12 +258,14 @@ class RemoteEncoder(TextEncoder):
 
     @cached_property
     def _probe_hashes(self) -> list[str]:
-        """A hash of the probe's vector for each form of request."""
+        """A hash of the probe's vector for each form of request, with its length unless the similarity ignores it."""
         try:
-            return [
-                f"{fields} {rounded_vector_hash(watch.request_probe())}"
-                for fields, watch in sorted(self._watches.items())
-            ]
+            hashes = []
+            for fields, watch in sorted(self._watches.items()):
+                probe = watch.request_probe()
+                length = "" if self.similarity == "cosine" else f" {np.linalg.norm(probe):.2g}"
+                hashes.append(f"{fields} {rounded_vector_hash(probe)}{length}")
+            return hashes
         except EncoderError as error:  # before the run, the user can fix errors
             raise ModelError(f"{self.config.label}: {error}") from error
 
