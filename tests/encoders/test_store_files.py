@@ -139,6 +139,15 @@ def test_texts_of_another_file_are_joined_by_id_or_by_row(tmp_path, form):
     assert np.array_equal(encheck.load_model(index, texts=str(texts)).encode(given), VECTORS)
 
 
+def test_other_ids_in_their_own_file_are_another_fingerprint(tmp_path):
+    texts = str(csv_with_texts(tmp_path / "texts.csv", TEXTS))
+    before = encheck.load_model(npy_with_ids(tmp_path), texts=texts).fingerprint()
+    (tmp_path / "v.ids.txt").write_text("\n".join(KEYS[::-1]), "utf-8")
+    model = encheck.load_model(f"vectors:{tmp_path}/v.npy", texts=texts)
+    assert np.array_equal(model.encode(TEXTS), VECTORS[::-1])
+    assert model.fingerprint() != before
+
+
 def test_the_command_takes_texts(tmp_path):
     texts = csv_with_texts(tmp_path / "texts.csv", TEXTS)
     index = npy_with_ids(tmp_path)

@@ -78,7 +78,7 @@ class StoredIndex:
         self.source = require_file(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
         self.texts = texts and require_file(texts, "the file of texts", "Remedy: name one that exists: --texts FILE")
         self.loosely_matched_names: set[str] = set()
-        if "vector" not in self._table.paths:
+        if "vector" not in self.table.paths:
             raise DataError(f"{source} should hold {COLUMNS}, but lacks the column 'vector'")
         if not self.named_by:
             raise DataError(
@@ -87,7 +87,8 @@ class StoredIndex:
             )
 
     @cached_property
-    def _table(self) -> VectorTable:
+    def table(self) -> VectorTable:
+        """The file that holds the rows."""
         return open_vector_table(self.source)
 
     @cached_property
@@ -95,14 +96,14 @@ class StoredIndex:
         """ "text" if rows have texts, "hash" if they have hashes of texts, or None."""
         if self.texts:
             return "text"
-        return next((name for name in ("text", "hash") if name in self._table.paths), None)
+        return next((name for name in ("text", "hash") if name in self.table.paths), None)
 
     @cached_property
     def count(self) -> int:
         """The number of rows. Raise DataError for a duplicate id or an unknown role."""
-        count, ids = self._table.count or 0, set[str]()
-        parts = [part for part in ("id", "role") if part in self._table.paths] or ([] if count else ["vector"])
-        for start, batch in self._table.values(parts) if parts else ():
+        count, ids = self.table.count or 0, set[str]()
+        parts = [part for part in ("id", "role") if part in self.table.paths] or ([] if count else ["vector"])
+        for start, batch in self.table.values(parts) if parts else ():
             count = start + len(batch[parts[0]])
             if strange := sorted({str(role) for role in batch.get("role", ()) if role} - set(ROLES)):
                 raise DataError(f"{self.source}: the role is {strange[0]!r}, but should be query, document or empty")
@@ -119,11 +120,11 @@ class StoredIndex:
     def _read_rows(self, *, joins_texts: bool = True) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
         """Yield (first row, ids, texts or hashes, roles) of some rows at a time. Empty texts are None."""
         texts_by_id = self._texts_by_id if joins_texts else None
-        parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
-        for start, batch in self._table.values(parts):
+        parts = [part for part in ("id", self.named_by or "text", "role") if part in self.table.paths] or ["vector"]
+        for start, batch in self.table.values(parts):
             count = len(batch[parts[0]])
             numbers = [str(number) for number in range(start, start + count)]
-            ids = list(map(str, batch["id"])) if "id" in batch else [*self._table.ids[start : start + count]] or numbers
+            ids = list(map(str, batch["id"])) if "id" in batch else [*self.table.ids[start : start + count]] or numbers
             names = [name if isinstance(name, str) and name.strip() else None
                      for name in batch.get(self.named_by or "text", [None] * count)]  # fmt: skip
             if self.named_by == "hash":
@@ -167,8 +168,8 @@ class StoredIndex:
             return ()
         joined = blanks = others = 0
         first = ""
-        own = "text" in self._table.paths
-        stored = (name for _, batch in self._table.values(["text"]) for name in batch["text"]) if own else None
+        own = "text" in self.table.paths
+        stored = (name for _, batch in self.table.values(["text"]) for name in batch["text"]) if own else None
         for _, ids, _, _ in self._read_rows():
             for row_id in ids:
                 text = next(stored, None) if stored else None
@@ -220,7 +221,7 @@ class StoredIndex:
 
     def blocks(self, dimension: int) -> Iterator[VectorBlock]:
         """Yield all vectors in file order. Raise DataError if a value is not a vector of numbers."""
-        for start, lengths, flat in self._table.vectors():
+        for start, lengths, flat in self.table.vectors():
             ends = np.cumsum(lengths)
             fits = lengths == dimension
             vectors = np.full((len(lengths), dimension), np.nan, np.float32)
@@ -238,7 +239,7 @@ class StoredIndex:
     @property
     def holds_integers(self) -> bool:
         """Whether the vectors are stored as integers, as int8."""
-        return self._table.integers
+        return self.table.integers
 
     def vectors_of_rows(self, numbers: Ints, dimension: int) -> Vectors:
         """Return the vectors of the rows with these numbers, shape [n, d].
@@ -254,7 +255,7 @@ class StoredIndex:
     @cached_property
     def dimension(self) -> int:
         """The most frequent length of the first vectors, or 0 if there are none."""
-        blocks = (lengths[lengths > 0] for _, lengths, _ in self._table.vectors())
+        blocks = (lengths[lengths > 0] for _, lengths, _ in self.table.vectors())
         return next((int(np.bincount(lengths).argmax()) for lengths in blocks if len(lengths)), 0)
 
     def find_row_numbers(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
@@ -327,9 +328,9 @@ class StoredVectors:
             raise ModelError(f"{error}") from error
 
     def fingerprint(self) -> str:
-        """Return a hash of the content of the file, and of the file of texts."""
+        """Return a hash of the content of the file, of the file of texts, and of ids from a separate file."""
         hashes = [self._file_hash(path) for path in (self.source, self.texts) if path]
-        return f"stored:{content_hash(ENGINE, *hashes)}"
+        return f"stored:{content_hash(ENGINE, *hashes, *self.index.table.ids)}"
 
     def about(self) -> dict[str, Json]:
         """Return the source of the vectors."""
