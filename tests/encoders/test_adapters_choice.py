@@ -187,6 +187,15 @@ def test_a_run_says_what_a_path_was_taken_for_and_follows_its_arguments(tmp_path
     assert model.fingerprint() != resolved(store, made.name)["plain"].model.fingerprint()
 
 
+def test_a_dtype_that_a_model_cannot_have_is_not_taken_for_its_own(tmp_path, caplog):
+    built = (tiny_models.transformers(tmp_path), tiny_models.glove(tmp_path))
+    found = [load_model(made, device=Device("cpu", "float16")).dtype for made in built]
+    assert (found, caplog.messages) == (
+        ["float16", "float32"],
+        ["tiny: --dtype=float16 has no effect on this kind of model"],
+    )
+
+
 def test_a_name_of_models_yaml_is_not_guessed_at(store, caplog):
     resolved(store, "bag-of-words")
     assert caplog.text == ""

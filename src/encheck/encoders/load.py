@@ -195,6 +195,9 @@ def load_model(config: ModelConfig, *, device: Device, file_hash: FileHash = fil
         )
     known = find_adapter(config.adapter)
     point = None if config.adapter in ADAPTERS else imports.entry_points_of(imports.ADAPTERS).get(config.adapter)
+    if device.dtype and (known is None or "dtype" not in known.takes):
+        log.warning("%s: --dtype=%s has no effect on this kind of model", config.label, device.dtype)
+        device = dataclasses.replace(device, dtype=None)
     if known is None:
         return _load_user_model(config, point)
     module, _, name = known.path.partition(":")

@@ -120,6 +120,8 @@ def resolve_models(
     for label, spec in named.items():  # the model's entry, overridden by the run's arguments
         if spec in in_memory:
             configs[label] = ModelConfig(label, adapter=IN_MEMORY)
+            if settings.dtype:
+                log.warning("%s: --dtype=%s has no effect on a model in memory", label, settings.dtype)
             continue
         given = arguments_for(label, settings.model_args)
         config = find_or_make_model_config(spec, known, adapter=given.get("adapter"))
