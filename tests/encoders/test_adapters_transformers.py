@@ -170,12 +170,22 @@ def test_sentence_transformers_finds_its_prompts_by_role_too(tmp_path):
     assert np.abs(ours.encode(TEXTS) - bare.encode(TEXTS)).max() < 1e-5
 
 
-def test_a_role_without_a_prompt_has_none_where_the_checkpoint_has_a_default(tmp_path):
-    prompts = {"query": "", "document": "", "topic": "red "}
-    ours = opened(tiny.build(tmp_path, prompts=prompts, default_prompt_name="topic"), adapter="sentence-transformers")
+@pytest.mark.parametrize(
+    ("prompts", "document"),
+    [
+        ({"topic": "red "}, ""),
+        ({"query": "", "document": "", "topic": "red "}, ""),
+        ({"document": "", "passage": "blue ", "topic": "red "}, "blue "),
+    ],
+)
+def test_a_role_without_a_prompt_has_none_where_the_checkpoint_has_a_default(tmp_path, prompts, document):
+    folder = tiny.build(tmp_path, prompts={"topic": "red "}, default_prompt_name="topic")
+    tiny_models.change_json(folder / "config_sentence_transformers.json", prompts=prompts)
+    ours = opened(folder, adapter="sentence-transformers")
     theirs = ours.model.encode_query(TEXTS)
     assert np.abs(ours.encode(TEXTS, role="query") - theirs).max() < 1e-5
     assert np.abs(ours.encode(TEXTS) - theirs).max() > 1e-3
+    assert {one.prompt_for("document") for one in (ours, wrap_model_object(ours.model, "tiny"))} == {document}
     asked = opened(ours.source, adapter="sentence-transformers", prompt="blue ")
     assert np.abs(asked.encode(TEXTS, role="query") - asked.encode(TEXTS)).max() == 0
 

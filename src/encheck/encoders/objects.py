@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Floats, LocalEncoder, Pair, TextEncoder
+from encheck.encoders.base import Floats, LocalEncoder, Pair, TextEncoder, value_for_role
 from encheck.encoders.checkpoints.pretrained import LIBRARIES
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
@@ -166,7 +166,9 @@ class LoadedSentenceTransformer(_InMemory, SentenceTransformerEncoder):
         self.name = self.place = name
         prompts = {key: text or "" for key, text in (model.prompts or {}).items()}
         self.prompt = prompts.get(model.default_prompt_name or "", "")
-        self.prompts = {key: text for key, text in prompts.items() if text or self.prompt}
+        self.prompts = {name: text for name, text in prompts.items() if text}
+        if self.prompt:  # a role without a prompt has none, not the default
+            self.prompts |= {role: value_for_role(self.prompts, role, "") for role in ("query", "document")}
         self.similarity = str(getattr(model.similarity_fn_name, "value", model.similarity_fn_name) or "cosine")
         self.output_dimension = model.truncate_dim
         self.models, self.tokenizer = [model], model.tokenizer

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import SAME_ROLE, LocalEncoder
+from encheck.encoders.base import SAME_ROLE, LocalEncoder, value_for_role
 from encheck.encoders.batching import (
     TOKENS_PER_BATCH,
     Ints,
@@ -155,7 +155,9 @@ class SentenceTransformerEncoder(LocalEncoder):
         prompts = _stored_prompts(source, stored)
         default = prompts.get(str(stored.get("default_prompt_name"))) if config.prompt is None else None
         self.prompt = default or config.prompt or ""
-        self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, not the default
+        self.prompts = {name: text for name, text in prompts.items() if text} | self.prompts
+        if default:  # a role without a prompt has none, not the default
+            self.prompts |= {role: value_for_role(self.prompts, role, "") for role in ("query", "document")}
         self.pooling = read_stored_pooling(source)
         if config.pooling and self.pooling and config.pooling != self.pooling:
             raise ModelError(
