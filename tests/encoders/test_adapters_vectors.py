@@ -142,8 +142,9 @@ def test_sif_without_a_corpus_is_weighted_alone_and_its_fingerprint_knows_the_co
     ours.fit(["a cat", "the dog"])
     assert ours.fingerprint() == fitted != bare
     assert np.abs(after - vectors).max() > 1e-3
-    ours.fit(["the dog"])
+    ours.fit(["the dog", "a half \ud800"])  # as in texts that are encoded
     assert ours.fingerprint() != fitted
+    assert ours.encode(TEXTS).shape == vectors.shape
 
 
 def test_the_options_are_part_of_the_fingerprint(tmp_path):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import LocalEncoder
+from encheck.encoders.base import LocalEncoder, replace_half_surrogates
 from encheck.encoders.batching import slice_positions
 from encheck.encoders.checkpoints.pretrained import check_folder, checkpoint_files
 from encheck.encoders.files import COPY, CUT_OFF, WHOLE, check_tokens_per_character, require_file
@@ -257,7 +257,7 @@ class SifEncoder(VectorsEncoder):
 
         The components are computed when the first text is encoded.
         """
-        self._corpus, self._common = tuple(sorted(set(texts))), None
+        self._corpus, self._common = tuple(sorted(set(replace_half_surrogates(texts)))), None
 
     def fingerprint(self) -> str:
         """Return a fingerprint that includes the texts on which the encoder was fitted."""
