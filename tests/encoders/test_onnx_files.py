@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx import load_model as load_onnx
 
 from encheck.encoders import onnx as protobuf
+from encheck.encoders.files import hash_weights
 from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.onnx import find_external_weights, read_external_locations
@@ -113,8 +114,12 @@ def test_fields_in_another_order_and_numbers_in_more_bytes_say_the_same(tmp_path
     assert [e.value for e in reread.graph.initializer[0].external_data if e.key == "location"] == [LONG]
 
 
+def opened(folder, runtime="onnx"):
+    return load_model(ModelConfig("tiny", name=str(folder), adapter=runtime), device=Device("cpu"))
+
+
 def fingerprint(folder, runtime="onnx"):
-    return load_model(ModelConfig("tiny", name=str(folder), adapter=runtime), device=Device("cpu")).fingerprint()
+    return opened(folder, runtime).fingerprint()
 
 
 def with_weights_in(folder, name, **how):
@@ -132,8 +137,9 @@ def with_weights_in(folder, name, **how):
 @pytest.mark.parametrize("name", [LONG, "model", "tokenizer.json.bin"], ids=["long", "model", "near"])
 def test_the_fingerprint_covers_weights_and_model(folder, name):
     weights = with_weights_in(folder, name)
-    seen = {fingerprint(folder)}
+    seen, before = {fingerprint(folder)}, hash_weights(opened(folder), lambda path, of: of(path))
     weights.write_bytes(weights.read_bytes()[::-1])
+    assert hash_weights(opened(folder), lambda path, of: of(path)) != before
     seen.add(fingerprint(folder))
     with (folder / "model.onnx").open("ab") as model:
         model.write(field(3, b"another producer's version"))

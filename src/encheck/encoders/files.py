@@ -43,6 +43,7 @@ HARMLESS_NAMES = {
 }
 SAFE = ".safetensors"
 OTHERS = (".bin", ".pt", ".onnx")
+SEPARATE_WEIGHTS = "weights/"  # how the names of an ONNX model's external data begin
 POSITIONS = "I64"
 HEADER_BYTES = 8  # that state the header's length
 LARGEST_HEADER = 100_000_000  # safetensors' own limit
@@ -330,7 +331,10 @@ def hash_weights(model: object, file_hash: CachedHash) -> str | None:
     content: Callable[[], Mapping[str, Path]] | None = getattr(model, "fingerprint_files", None)
     if content is None:
         return None
-    files = [path for _, path in sorted(content().items()) if path.suffix in (SAFE, *OTHERS)]
+    files = [
+        path for name, path in sorted(content().items())
+        if path.suffix in (SAFE, *OTHERS) or name.startswith(SEPARATE_WEIGHTS)
+    ]  # fmt: skip
     safe = [path for path in files if path.suffix == SAFE]
     try:
         digests = [file_hash(path, tensors_sha256 if safe else file_sha256) for path in safe or files]

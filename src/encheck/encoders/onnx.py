@@ -34,6 +34,7 @@ from encheck.encoders.files import (
     COPY,
     CUT_OFF,
     OTHER_VOCABULARY,
+    SEPARATE_WEIGHTS,
     check_tokens_per_character,
     largest_token_id,
     read_json_number,
@@ -186,7 +187,11 @@ class OnnxEncoder(LocalEncoder):
     def fingerprint_files(self) -> Mapping[str, Path]:
         """Return the model, the tokenizer, and the separate weight files."""
         words = {name: path for name in TOKENIZER_FILES if (path := self.folder / name).exists()}
-        return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
+        return {
+            "model": self.file,
+            **words,
+            **{f"{SEPARATE_WEIGHTS}{name}": path for name, path in self.weights.items()},
+        }
 
     def fingerprint_settings(self) -> list[str]:
         """Return pooling, maximum length and dimension."""
