@@ -388,10 +388,13 @@ def test_a_dimension_is_asked_of_the_server(server):
     assert server.state.requests[-1][1]["dimensions"] == 16
 
 
-def test_the_address_may_end_in_v1(server):
-    named = SimpleNamespace(address=f"{server.address}/v1/")
-    opened(named).encode(["dog"])
-    assert server.state.requests[-1][0] == "/v1/embeddings"
+@pytest.mark.parametrize(
+    ("end", "path"),
+    [("", "/v1/embeddings"), ("/v1/", "/v1/embeddings"), ("/v1beta/openai/embeddings", "/v1beta/openai/embeddings")],
+)
+def test_the_address_may_end_in_v1_or_in_embeddings(server, end, path):
+    opened(SimpleNamespace(address=f"{server.address}{end}")).encode(["dog"])
+    assert server.state.requests[-1][0] == path
 
 
 TOO_LARGE = [

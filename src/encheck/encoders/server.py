@@ -418,11 +418,12 @@ class OpenAiEncoder(RemoteEncoder):
         return str(self.config.options["model"])
 
     def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no option to truncate
-        """Send the texts to POST /v1/embeddings."""
+        """Send the texts to POST /v1/embeddings, or to the address itself if it ends in /embeddings."""
         body: dict[str, Any] = {**fields, "model": self.model_name(), "input": texts, "encoding_format": "float"}
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
-        path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
+        endings = {"embeddings": "", "v1": "/embeddings"}
+        path = endings.get(self.client.url.rpartition("/")[2], "/v1/embeddings")
         answer = self.client.request_json(path, body, max_bytes=max_response_bytes(texts, self._width))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
