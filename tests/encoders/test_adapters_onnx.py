@@ -213,6 +213,14 @@ def test_length_dimension_and_prompt_are_followed_and_are_in_the_fingerprint(mad
     assert len({m.fingerprint() for m in [bare, *(opened(made, **f) for f in every)]}) == 4
 
 
+@pytest.mark.parametrize(("side", "read"), [("Right", "the dog"), ("Left", "dog sings")])
+def test_a_text_is_truncated_on_the_side_that_the_tokenizer_names(copied, side, read):
+    truncation = {"direction": side, "max_length": 9, "strategy": "LongestFirst", "stride": 0}
+    tiny_models.change_json(copied / "tokenizer.json", truncation=truncation)
+    model = opened(copied, max_length=4)
+    assert np.abs(model.encode(["the dog sings"]) - model.encode([read])).max() < 1e-6
+
+
 def test_padding_is_left_out_of_every_pooling():
     made = np.array([[[1.0], [3.0], [9.0]]], np.float32)
     mask = np.array([[1, 1, 0]])

@@ -320,7 +320,8 @@ class OnnxEncoder(LocalEncoder):
             )
         self._takes_all = True
         if limit := self.maximum_length:
-            self.tokenizer.enable_truncation(limit)
+            side = (self.tokenizer.truncation or {}).get("direction", "right")
+            self.tokenizer.enable_truncation(limit, direction=side)
         made = self.tokenizer.encode_batch([f"{prompt}{text}" for text in texts])
         lengths = np.array([len(t.ids) for t in made])
         if limit:
