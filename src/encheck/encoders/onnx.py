@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,7 +168,7 @@ class OnnxEncoder(LocalEncoder):
     """
 
     engine = "onnx-2"
-    libraries = ("onnxruntime", "onnxruntime-gpu", "tokenizers")
+    libraries: ClassVar[tuple[str, ...]] = ("onnxruntime", "onnxruntime-gpu", "tokenizers")
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
