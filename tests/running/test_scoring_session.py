@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from encheck import load_model
 from encheck.claims import Claim
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
@@ -239,10 +240,9 @@ def test_vectors_are_computed_again_after_a_library_was_upgraded(store, tmp_path
     for version in ("1.0", "1.0", "2.0"):
         (tmp_path / "own_library-1.dist-info" / "METADATA").write_text(f"Name: own-library\nVersion: {version}\n")
         imports.installed_versions.cache_clear()
-        model = Counting()
+        model = load_model("jaccard")
         model.libraries = ("own-library", "not-installed")
-        prepared(store, model)
-        found.append(len(model.asked))
+        found.append(prepared(store, model).subjects["tiny"].encoded)
     assert found == [found[0], 0, found[0]] != [0, 0, 0]
 
 

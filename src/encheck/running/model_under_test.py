@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import LocalEncoder, PairModel
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, Model
 from encheck.encoders.settings import count_tokens_in_folder
@@ -97,8 +98,9 @@ class ModelUnderTest:
 
     @property
     def store_fingerprint(self) -> str:
-        """The key of its rows in the store: its fingerprint and, if it names its libraries, their versions."""
-        versions = imports.installed_versions(getattr(self.model, "libraries", ()))
+        """The key of its rows in the store: its fingerprint, and the versions of its adapter's libraries."""
+        names = self.model.libraries if isinstance(self.model, LocalEncoder | PairModel) else ()
+        versions = imports.installed_versions(names)
         named = [f"{name} {version}" for name, version in versions.items()]
         return f"{self.fingerprint}/{content_hash(*named)}" if named else self.fingerprint
 
