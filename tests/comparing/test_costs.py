@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.comparing.costs import (
-    BootstrapFigure,
     CheckShare,
     Cost,
     CostComparison,
     CostReport,
     CostRow,
+    SearchQuality,
     beaten_by,
     cost_comparison,
     cost_lines,
@@ -28,16 +28,20 @@ from encheck.comparing.costs import (
 from encheck.engine.results import Results
 from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.model_under_test import Speed
+from encheck.statistics.sharing import Sharing
 from encheck.system.typed_files import schema_of
 
 
-def measured(value, spread=0.01):
-    return BootstrapFigure(value, value + spread * np.random.default_rng(0).standard_normal(2_000))
+def measured(rate, *, queries=40, clusters=40):
+    """The first queries are right."""
+    right = (np.arange(queries) < round(rate * queries)).astype(float)
+    return SearchQuality(right, True, Sharing.of(np.arange(queries) % clusters))
 
 
-def apart(value):
-    """With replicates of its own: any other figure is within its noise."""
-    return BootstrapFigure(value, value + np.random.default_rng(int(1e6 * value)).standard_normal(2_000))
+def apart(rate):
+    """The same right queries come in an order of their own: any other figure is within its noise."""
+    one = measured(rate)
+    return replace(one, values=np.random.default_rng(int(1e6 * rate)).permutation(one.values))
 
 
 def row(name, quality, *, speed=100.0, dimension=384, price=None):
@@ -47,10 +51,12 @@ def row(name, quality, *, speed=100.0, dimension=384, price=None):
 @pytest.mark.parametrize(
     ("one", "other", "beaten"),
     [
-        (row("a", measured(0.8)), row("b", measured(0.9)), "b"),  # certainly worse, same costs
+        (row("a", measured(0.8)), row("b", measured(1)), "b"),  # certainly worse, same costs
+        (row("a", measured(0.5, clusters=1)), row("b", measured(1, clusters=1)), ""),  # all queries ask one document
+        (row("a", measured(0.5, queries=19)), row("b", measured(1, queries=19)), ""),  # too few for a verdict
         (row("a", apart(0.8)), row("b", apart(0.9)), ""),  # not separable, same costs
         (row("a", apart(0.8)), row("b", apart(0.9), dimension=128), "b"),  # as good, smaller
-        (row("a", measured(0.9)), row("b", measured(0.8), dimension=128), ""),  # better, larger
+        (row("a", measured(1)), row("b", measured(0.8), dimension=128), ""),  # better, larger
         (row("a", apart(0.8)), row("b", apart(0.8), speed=109.0), ""),  # a tenth is noise
         (row("a", apart(0.8)), row("b", apart(0.8), speed=120.0), "b"),
         (row("a", apart(0.8), price=0.1), row("b", apart(0.8), price=0.02), "b"),
@@ -73,7 +79,8 @@ def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
 
 def behaving(name, rate, *, beats_chance):
     """A model whose one check is of word order."""
-    one = CheckShare("jumble/d/1", "jumble", "order", measured(rate), beats_chance)
+    replicates = rate + 0.01 * np.random.default_rng(0).standard_normal(2_000)
+    one = CheckShare("jumble/d/1", "jumble", "order", replicates, beats_chance)
     return CostRow(name, name, None, (one,), Cost(384, None))
 
 
@@ -122,7 +129,7 @@ def test_a_page_advises_against_a_model_that_guesses_though_it_is_small_enough_f
 def test_models_within_noise_are_said_to_be():
     rows = [row("a", apart(0.8)), row("b", apart(0.81)), row("c", None)]
     assert list(inseparable_pairs(rows, "quality")) == [("a", "b")]
-    assert list(inseparable_pairs([row("a", measured(0.8)), row("b", measured(0.9))], "quality")) == []
+    assert list(inseparable_pairs([row("a", measured(0.8)), row("b", measured(1))], "quality")) == []
 
 
 @pytest.fixture

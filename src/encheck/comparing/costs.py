@@ -1,10 +1,10 @@
 """Compare models by quality, behaviour, speed, size and price, and find the Pareto front.
 
 A model is not on the front if another model is better in one criterion and not worse in any. A model is better in
-quality or behaviour if the 95% interval of the paired difference lies above 0; one bootstrap over clusters uses the
-same resamples for all models. It is better in speed if it is 10% faster, and in size and price if it needs less. The
-difference in behaviour is that of the items won, averaged by family. A property counts as unchanged if neither of two
-models is shown to beat guessing in it.
+quality or behaviour if the 95% interval of the paired difference lies above 0. It is better in speed if it is 10%
+faster, and in size and price if it needs less. The difference in quality counts on enough clusters of queries. The
+difference in behaviour is that of the items won, averaged by family; one bootstrap over clusters uses the same
+resamples for all models. A property counts as unchanged if neither of two models is shown to beat guessing in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from encheck.comparing.differences import common_tables
 from encheck.comparing.models import ComparedModel
 from encheck.gating.balance import score_part_of_family
 from encheck.gating.pairing import NO_CALIBRATION, declaration_of, gating_metric, primary_metric
-from encheck.gating.reference import beats_chance
+from encheck.gating.reference import beats_chance, effective_clusters
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.html.page import render_template
 from encheck.reporting.profile import chance_of
@@ -30,7 +30,9 @@ from encheck.reporting.view import is_rate
 from encheck.running.model_under_test import BYTES_A_NUMBER, Speed, bytes_per_million_vectors
 from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval
+from encheck.statistics.sharing import Sharing, cached_sharing, mean_interval, number_units
 from encheck.system.typed_files import Count
+from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 Tables = Mapping[str, CaseScores]
@@ -39,22 +41,28 @@ Criterion = Literal["quality", "behaviour", "texts per second", "bytes", "price"
 FASTER = 1.1
 
 
-@dataclass(frozen=True)
-class BootstrapFigure:
-    """A figure with its bootstrap replicates, shape [r]. All models use the same resamples."""
+@dataclass(frozen=True, eq=False)
+class SearchQuality:
+    """The value of each query's primary endpoint, shape [n]; all models have the same queries.
 
-    value: float
-    replicates: Floats
+    `is_rate` says that a value is 0 or 1, `sharing` what the queries share.
+    """
+
+    values: Floats
+    is_rate: bool
+    sharing: Sharing
 
     @property
     def figure(self) -> Figure:
-        """The figure with its 95% interval."""
-        low, high = percentile_interval(self.replicates)
-        return Figure(self.value, float(low), float(high))
+        """The mean with its 95% interval, which is 0 to 1 if no interval is reliable."""
+        low, high = self.sharing.rate_interval(self.values)
+        return Figure(float(self.values.mean()), float(low[0]), float(high[0]))
 
-    def beats(self, other: BootstrapFigure) -> bool:
-        """Return whether the 95% interval of self - other lies above 0."""
-        return float(percentile_interval(self.replicates - other.replicates)[0]) > 0
+    def beats(self, other: SearchQuality) -> bool:
+        """Return whether the 95% interval of self - other lies above 0, on enough clusters for a verdict."""
+        moved, sharing = self.values - other.values, self.sharing
+        ends = sharing.change_interval(moved) if self.is_rate else mean_interval(sharing.estimate_errors(moved))
+        return effective_clusters(sharing) >= MIN_CLUSTERS and float(ends[0][0]) > 0
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class CheckShare:
-    """The share of a case's items that a model wins.
+    """The share of a case's items that a model wins, in each bootstrap replicate; shape [r].
 
     `beats_chance` says whether the model is shown to beat guessing, which the gate demands before a rise counts.
     """
@@ -80,7 +88,7 @@ class CheckShare:
     case: str
     property: str
     family: str
-    measured: BootstrapFigure
+    replicates: Floats
     beats_chance: bool
 
 
@@ -104,7 +112,7 @@ class CostRow:
 
     name: str
     full_name: str
-    quality: BootstrapFigure | None
+    quality: SearchQuality | None
     checks: tuple[CheckShare, ...]
     cost: Cost
     properties: Mapping[str, PropertyShare] = field(default_factory=dict)
@@ -124,13 +132,9 @@ class CostRow:
         moved = []
         for mine in self.checks:
             if (its := theirs.get(mine.case)) is not None:
-                counts, here, there = float(mine.beats_chance or its.beats_chance), mine.measured, its.measured
-                change = BootstrapFigure(
-                    counts * (here.value - there.value), counts * (here.replicates - there.replicates)
-                )
-                moved.append(replace(mine, measured=change))
-        found = _mean_of_families(moved)
-        return found is not None and float(percentile_interval(found.replicates)[0]) > 0
+                counts = float(mine.beats_chance or its.beats_chance)
+                moved.append(replace(mine, replicates=counts * (mine.replicates - its.replicates)))
+        return bool(moved) and float(percentile_interval(_mean_of_families(moved))[0]) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +222,7 @@ def cost_comparison(
 ) -> CostComparison:
     """Compare the models of one run. `data` is the label of the labelled search data that measure quality."""
     cut = common_tables([model.side.tables for model in models])
-    quality = [_search_quality(tables, data, seed) if data else None for tables in cut]
+    quality = [_search_quality(tables, data) if data else None for tables in cut]
     behaviour = [check_shares(tables, seed, but=data) for tables in _behaviour_tables(models, cost)]
     printed = [_property_shares(model, but=data) if checks else {}
                for model, checks in zip(models, behaviour, strict=True)]  # fmt: skip
@@ -263,12 +267,13 @@ def _behaviour_tables(models: Sequence[ComparedModel], cost: Mapping[str, Cost])
     return [next(cut) if has_all else {} for has_all in known]
 
 
-def _search_quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
-    """Return the name of the search data's primary endpoint and its figure, or None if these data were not searched."""
+def _search_quality(tables: Tables, data: str) -> tuple[str, SearchQuality] | None:
+    """Return the name of the search data's primary endpoint and its values, or None if these data were not searched."""
     for case in tables.values():
         if case.data == data and (metric := primary_metric(case)):
+            sharing = cached_sharing(number_units(case.shared_units))
             values = metric.item_values(case, NO_CALIBRATION)
-            return metric.label, _bootstrap_mean(values, Resampler(case.clusters, seed=seed))
+            return metric.label, SearchQuality(values, metric.kind == "rate", sharing)
     return None
 
 
@@ -286,38 +291,26 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
     shares = []
     for case, metric in known:
         heads, values = metric.value_rows(case), metric.item_values(case, NO_CALIBRATION)
-        rate = _bootstrap_mean(values, Resampler(heads.clusters, universe=universe, seed=seed))
+        resampler = Resampler(heads.clusters, universe=universe, seed=seed)
+        totals = resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = totals[:, 0] / totals[:, 1]
         is_better = beats_chance(heads, metric, values, values)
         shares.append(CheckShare(case.case, case.property, declaration_of(case).family, rate, is_better))
     return tuple(shares)
 
 
-def _mean_of_families(checks: Iterable[CheckShare]) -> BootstrapFigure | None:
-    """Average cases within each property, then properties within each family, then families. Return None without
-    checks.
-    """
-    grouped: dict[str, dict[str, list[BootstrapFigure]]] = {}
+def _mean_of_families(checks: Iterable[CheckShare]) -> Floats:
+    """Average cases within each property, then properties within each family, then families; shape [r]."""
+    grouped: dict[str, dict[str, list[Floats]]] = {}
     for one in checks:
-        grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.measured)
-    return _mean_figure(
-        _mean_figure(map(_mean_figure, properties.values())) for _, properties in sorted(grouped.items())
-    )
-
-
-def _bootstrap_mean(values: Floats, resampler: Resampler) -> BootstrapFigure:
-    totals = resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return BootstrapFigure(float(values.mean()), totals[:, 0] / totals[:, 1])
-
-
-def _mean_figure(figures: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
-    """Return the mean of figures from the same resamples, or None if there are none."""
-    found = [one for one in figures if one is not None]
-    if not found:
-        return None
-    least = min(len(one.replicates) for one in found)
-    replicates = np.mean([one.replicates[:least] for one in found], axis=0)
-    return BootstrapFigure(float(np.mean([one.value for one in found])), replicates)
+        grouped.setdefault(one.family, {}).setdefault(one.property, []).append(one.replicates)
+    families = [
+        np.mean([np.mean(cases, axis=0) for cases in properties.values()], axis=0)
+        for _, properties in sorted(grouped.items())
+    ]
+    mean: Floats = np.mean(families, axis=0)
+    return mean
 
 
 def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
