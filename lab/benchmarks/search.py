@@ -81,7 +81,7 @@ def paired(name: str, change: Floats, clusters: np.ndarray, *, graded: bool) -> 
     before = np.where(change < 0, -change, np.where(change > 0, 1 - change, steady))
     kind: FigureKind = "mean" if graded else "rate"
     return PairedRow(
-        name, name, kind, before, before + change, clusters, DELTA, same=not change.any(), budget="primary",
+        name, name, kind, before, before + change, clusters, DELTA, budget="primary",
         endpoint="nDCG@10" if graded else "recall@1",
     )  # fmt: skip
 
@@ -148,13 +148,15 @@ def acceptance(runs: int) -> Iterator[str]:
 
 def settings() -> Iterator[Setting]:
     """Those of the table of acceptance."""
-    few, many = Setting(), Setting(clusters=67)
+    few, many, large = Setting(), Setting(clusters=67), Setting(clusters=100)
     for icc in (0.0, 0.1, 0.3):
         yield replace(few, loss=0.25, discordance=0.3, icc=icc)
     for discordance, icc in itertools.product((0.1, 0.2), (0.0, 0.1)):
         yield replace(many, loss=0.10, discordance=discordance, icc=icc)
-    for s, discordance in itertools.product((few, many), (0.0, 0.005, 0.01, 0.02, 0.05)):
+    for s, discordance in itertools.product((few, many, large), (0.0, 0.005, 0.01, 0.02, 0.05)):
         yield replace(s, discordance=discordance)
+    for s in (many, large):  # a loss of 1.5 delta, which a pass rules out
+        yield replace(s, loss=0.03, discordance=0.03, icc=0.2)
     for s in (few, many):
         yield replace(s, graded=True, discordance=0.05)
         yield replace(s, graded=True, discordance=0.3, loss=0.10)

@@ -494,14 +494,14 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
 
 
 def _error_beyond_items(row: GateRow, scores: Floats, sharing: Sharing, degrees_of_freedom: float, rule: Rule) -> float:
-    """Return the part of a row's error that its items do not show: the calibration error.
+    """Return the part of a row's error that its items do not show.
 
-    If no item differs, return the error that the interval implies.
+    That is the calibration error of a mean, and what the interval of a rate with few flips adds to its standard error.
     """
-    shown = float(np.sqrt(max(float(sharing.quadratic_form(scores[:, None])[0]), 0.0)))
-    if row.kind == "rate" and not shown and row.change > row.low:
-        return float((row.change - row.low) / stats.t_quantile((1 + rule.level) / 2, degrees_of_freedom))
-    return float(np.sqrt(max(row.error**2 - shown**2, 0.0)))
+    shown = max(float(sharing.quadratic_form(scores[:, None])[0]), 0.0)
+    reach = float(stats.t_quantile((1 + rule.level) / 2, degrees_of_freedom))
+    implied = (row.change - row.low) / reach if row.kind == "rate" else 0.0
+    return float(np.sqrt(max(max(row.error, implied) ** 2 - shown, 0.0)))
 
 
 def _outcome_and_reasons(
