@@ -261,27 +261,22 @@ def test_the_smallest_loss_that_a_row_can_see_shrinks_with_its_items():
     assert 0.01 < seen[-1] < 0.03
 
 
-def flipped(n, *, lost, gained):
-    """An open row, and the standard error of its change by hand."""
-    row = decide_by_rows([rate("a", n=n, lost=lost, gained=gained)]).rows[0]
-    variance = (lost + gained) / n - ((gained - lost) / n) ** 2
-    return row, np.sqrt(variance / (n - 1))
+@pytest.mark.parametrize(
+    ("clusters", "each", "lost", "gained"),
+    [(30, 5, 0, 0), (30, 5, 1, 0), (60, 10, 0, 0), (60, 10, 2, 1), (40, 5, 20, 20), (200, 1, 23, 20)],
+)
+def test_as_many_clusters_as_an_open_row_and_its_family_need_decide(clusters, each, lost, gained):
+    def decide(count):
+        share = count / clusters
+        flips = {"lost": round(lost * share), "gained": round(gained * share)}
+        return decide_by_rows([rate("a", n=count * each, clusters=count, **flips)])
 
-
-@pytest.mark.parametrize(("lost", "gained"), [(20, 20), (21, 20), (22, 20), (23, 20)])
-def test_the_items_that_would_pass_are_those_that_shrink_the_error_so_far(lost, gained):
-    row, error = flipped(200, lost=lost, gained=gained)
-    loss = (lost - gained) / 200
-    wanted = min((0.04 - loss) / (1.96 + 0.84), (0.02 - loss) / 0.84)
-    assert row.outcome == "inconclusive"
-    assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
-
-
-def test_the_items_that_would_block_are_those_that_shrink_the_error_so_far():
-    row, error = flipped(200, lost=27, gained=20)
-    wanted = (0.035 - 0.01) / (stats.t.ppf(0.975, 199) + 0.84)
-    assert row.outcome == "inconclusive"
-    assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
+    before = decide(clusters)
+    (row,), (family,) = before.rows, before.families
+    enough = int(np.ceil(clusters * max((row.needed or row.n) / row.n, family.more or 1)))
+    assert before.outcome == "inconclusive"
+    assert decide(enough).outcome == "pass"
+    assert lost + gained or decide(enough - 2).outcome == "inconclusive"
 
 
 def test_a_row_of_few_clusters_needs_as_many_items_as_enough_clusters_have():
@@ -332,14 +327,6 @@ def test_the_loss_that_a_row_could_show_is_larger_among_more_rows():
         row = decide_by_rows([mean(str(i), 0.0) for i in range(k)], rule=Rule(power=0.8)).rows[0]
         demand = stats.t.ppf(1 - 0.05 / k / 2, 399) + stats.t.ppf(0.8, 399)
         assert row.detectable == pytest.approx(row.delta / 2 + demand * row.error)
-
-
-def test_the_items_that_a_family_needs_shrink_its_error_so_far():
-    decision = decide_by_rows([rate("a", lost=18, gained=10), rate("b", lost=18, gained=10)], rule=Rule(family=0.7))
-    family = decision.families[0]
-    error, wanted = (family.change - family.low) / 1.96, (0.7 + family.change) / (1.96 + 0.84)
-    assert not family.passes
-    assert family.more == pytest.approx((error / wanted) ** 2)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_graded_pairs_decide_with_a_margin_of_two_points(endpoint, outcome):
 
 def test_an_open_gate_of_graded_pairs_says_how_many_would_decide():
     found = decided(SIMILARITY, endpoint=graded(0.0, error=0.02))
-    assert "about 3,144 graded pairs like these would decide" in found.reasons[0]  # 400 times 2.8 squared, nearly
+    assert "about 3,162 graded pairs like these would decide" in found.reasons[0]  # 400 times 2.8 squared, nearly
     assert found.rows[0].remedy is None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 
 from encheck.claims import CONTRACT
 from encheck.gating.baseline import STORED, Baseline
@@ -17,6 +18,7 @@ from encheck.gating.scale_shift import ThresholdShift
 from encheck.gating.types import GateDecision, PartialGate
 from encheck.ids import GateRowId
 from encheck.run_file import ModelEntry, RunFile
+from encheck.statistics.sharing import FEW
 
 
 def unselected_cases(baseline: Baseline, results: RunFile) -> set[str]:
@@ -132,7 +134,9 @@ def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -
     if not wanted:
         return ()
     said = [*_more_data_remedies(wanted, sampled)]
-    if rates := [row for row in rows if row.kind == "rate" and row.needed and row.gained + row.lost]:
+    # With few flips, the number of items is the limit, not the flips.
+    if rates := [row for row in rows if row.kind == "rate" and row.needed and
+                 (row.gained + row.lost) * row.n >= FEW * row.needed]:  # fmt: skip
         worst = max(rates, key=lambda row: (row.needed or 0) / row.n)
         now = (worst.gained + worst.lost) / worst.n
         enough = now * worst.n / (worst.needed or worst.n)
@@ -152,7 +156,7 @@ def _more_data_remedies(wanted: Sequence[Wanted], sampled: Collection[str]) -> I
     """Yield how many more items would decide the gate, and where to get them."""
     near = [one for one in wanted if one[2] is not None and one[2] <= MAX_DATA_FACTOR]
     if near:
-        most = max(more for *_, more in near if more is not None)
+        most = ceil(10 * max(more for *_, more in near if more is not None)) / 10
         named = _join_first_names([one[0] for one in near])
         data = {one[1] for one in near}
         more_of = ["--sample all"] * bool(data & set(sampled)) + ["--data probes:fresh=SEED"] * ("probes" in data)

@@ -22,8 +22,9 @@ row has the rest. Holm corrects over these families. If a family is rejected, a 
 shown to have lost (Marcus, Peritz and Gabriel 1976, Biometrika 63; the test is consonant).
 lab/decisions/0019 has its cost and its power.
 
-The probability that a row decides follows from its standard error, which falls with the root of the number of clusters.
-The statistic is approximated by Student's t, shifted by the change.
+The number of clusters with which an open row or family decides is found with the bounds of the decision itself, at the
+estimated change and share of flips. Without flips the bound of a rate approaches the change with the number of
+clusters, otherwise with its root.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
 from encheck.gating.types import (
@@ -51,7 +52,7 @@ from encheck.gating.types import (
     UnjudgedSearch,
 )
 from encheck.statistics import hypothesis_tests as stats
-from encheck.statistics.sharing import Sharing, cached_sharing, stack_units
+from encheck.statistics.sharing import MeanErrors, Sharing, cached_sharing, stack_units
 
 Floats = NDArray[np.float64]
 HEALTH = "health"  # the family of figures that describe a model's vector space, not its behaviour
@@ -65,61 +66,11 @@ MAX_CLUSTER_FACTOR = 100  # times as many clusters as there are
 TRIED_COUNTS = 400  # numbers of clusters: each one up to some eighty, then in steps of 1.2%
 
 
-def block_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, degrees_of_freedom: ArrayLike, *,
-    alpha: ArrayLike,
-           rule: Rule) -> Floats:  # fmt: skip
-    """Return the probability that the gate blocks: at level `alpha`, the change is shown to be below -block * delta."""
-    with np.errstate(divide="ignore"):
-        beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
-    return stats.t_cdf(
-        beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, degrees_of_freedom), degrees_of_freedom
-    )
-
-
-def pass_probability(
-    change: ArrayLike, error: ArrayLike, delta: ArrayLike, degrees_of_freedom: ArrayLike, *, rule: Rule
-) -> Floats:
-    """Return the probability that the gate passes: the lower bound and the estimate both stay above their margins."""
-    c, d, e = (np.asarray(one, float) for one in (change, delta, error))
-    margin = min(rule.row, rule.family)  # an endpoint is a family by itself
-    with np.errstate(divide="ignore"):
-        bound = stats.t_cdf(
-            (margin * d + c) / e - stats.t_quantile((1 + rule.level) / 2, degrees_of_freedom), degrees_of_freedom
-        )
-        estimate = stats.t_cdf((rule.estimate * d + c) / e, degrees_of_freedom)
-    result: Floats = np.minimum(bound, estimate)
-    return result
-
-
 def detectable_loss(error: Floats, delta: Floats, degrees_of_freedom: Floats, *, alpha: Floats, rule: Rule) -> Floats:
-    """Return the smallest loss that the gate blocks with the rule's power, computed from `block_probability`."""
+    """Return the smallest loss that the gate blocks with the rule's power, by a shifted Student's t."""
     demand = stats.t_quantile(1 - alpha / 2, degrees_of_freedom) + stats.t_quantile(rule.power, degrees_of_freedom)
     result: Floats = rule.block * delta + demand * error
     return result
-
-
-def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> Remedy | None:
-    """Return the fewest additional clusters, of the present mean size, with which the row gates and decides.
-
-    `error` is the row's standard error, `alpha` its level. None if `MAX_CLUSTER_FACTOR` times the clusters are too few.
-    """
-    items, clusters = rule.required_sizes(row.budget)
-    each = max(round(row.n / max(row.clusters, 1)), 1)
-    first = max(row.clusters + row.gates, clusters, -(-items // each))
-    if not np.isfinite(error):
-        return Remedy(first - row.clusters, each)
-    counts = np.unique(np.geomspace(first, max(first, MAX_CLUSTER_FACTOR * row.clusters), TRIED_COUNTS).round())
-    then = error * np.sqrt(max(row.clusters, 1) / counts)
-    degrees_of_freedom = counts - 1.0
-    chance = np.maximum(
-        block_probability(row.change, then, row.delta, degrees_of_freedom, alpha=alpha, rule=rule),
-        pass_probability(row.change, then, row.delta, degrees_of_freedom, rule=rule),
-    )
-    enough = counts[chance >= rule.power]
-    return Remedy(int(enough[0]) - row.clusters, each) if len(enough) else None
-
-
-BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
 def has_headroom(one: PairedRow, delta: float, rule: Rule = DEFAULT) -> bool:
@@ -150,8 +101,8 @@ class RowStatistics:
     `clusters` counts the items' clusters or, for overlapping items, the equivalent number of equal clusters. `design`
     is the design effect: the items per independent item. Seed noise multiplied `delta` by `widening`; `seed_error` is
     the standard deviation of the change between seeds. `degrees_of_freedom` are those of `error`, and
-    `seed_degrees_of_freedom` those of `seed_error`. `scores` has each item's contribution to its row's error, `sharing`
-    what the items share, and `withheld` the reason why a row has no interval, or "".
+    `seed_degrees_of_freedom` those of `seed_error`. `errors` has each row's error without that of the calibration,
+    `sharing` what the items share, and `withheld` the reason why a row has no interval, or "".
     """
 
     n: Floats
@@ -167,7 +118,7 @@ class RowStatistics:
     widening: Floats
     seed_error: Floats
     seed_degrees_of_freedom: float
-    scores: tuple[Floats, ...]
+    errors: tuple[MeanErrors, ...]
     sharing: tuple[Sharing, ...]
     withheld: tuple[str, ...]
 
@@ -233,7 +184,7 @@ def row_statistics(paired: Sequence[PairedRow], *, rule: Rule, seed_noise: Noise
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
         base * widening, widening, base * seed_error, seed_noise.degrees_of_freedom,
-        tuple(e.scores[:, 0] for e in errors), sharing,
+        tuple(errors), sharing,
         tuple("" if p.same else s.why_no_interval for s, p in zip(sharing, paired, strict=True)),
     )  # fmt: skip
 
@@ -245,8 +196,7 @@ class RowTests:
     `p` is the two-sided p of a change of -delta / 2, or 1 if the loss is smaller. `adjusted` is p corrected for its
     budget of `alpha` and the parts of its row (`closed`), or 1 if the baseline is not shown to see the row. `level` is
     the level of the budget's first row. `tested` marks the rows and parts that can block, `doubtful` those that meet
-    their level although the baseline does not see them. `seen` is the standard error, positive even if no item flips,
-    and infinite if the interval is withheld.
+    their level although the baseline does not see them.
     """
 
     gates: NDArray[np.bool_]
@@ -258,7 +208,6 @@ class RowTests:
     adjusted: Floats
     alpha: Floats
     level: Floats
-    seen: Floats
     detectable: Floats
     doubtful: NDArray[np.bool_]
 
@@ -309,7 +258,7 @@ class RowTests:
         seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
         smallest = detectable_loss(seen, f.delta, f.degrees_of_freedom, alpha=level, rule=rule)
         doubtful = tested & blind & (found <= level)
-        return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
+        return cls(gates, tested, same, low, high, found, adjusted, alpha, level, smallest, doubtful)
 
 
 def assess_rows(paired: Sequence[PairedRow], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
@@ -356,7 +305,7 @@ def _assess_row(
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
         unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.widening[i]), part_of=one.part_of,
     )  # fmt: skip
-    return _add_reason(row, rule, float(w.level[i]), float(w.seen[i]), float(f.degrees_of_freedom[i]), weak, silent)
+    return _add_reason(row, i, f, float(w.level[i]), weak, silent, rule)
 
 
 def _loss_p_values(f: RowStatistics, rule: Rule) -> Floats:
@@ -393,9 +342,49 @@ def change_bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _add_reason(
-    row: GateRow, rule: Rule, level: float, seen: float, degrees_of_freedom: float, weak: str, silent: str
-) -> GateRow:
+def _lower_distances(f: RowStatistics, i: int, times: Floats, rule: Rule) -> Floats:
+    """Return how far the lower bound of row i lies below its change, with `times` as many clusters of the same kind.
+
+    The change and the share of flips stay the same.
+    """
+    reach = stats.t_quantile((1 + rule.level) / 2, _grown(f.degrees_of_freedom[i], times))
+    distances: Floats = reach * f.error[i] / np.sqrt(times)
+    if f.rate[i]:
+        up, down, n = f.up[i] * times, f.down[i] * times, f.n[i] * times
+        design = f.n[i] / f.sharing[i].effective_items_of_rate(f.errors[i], up + down)
+        distances = f.change[i] - stats.tango_bound(n, up, down, reach * np.sqrt(design))
+    return distances
+
+
+def _grown(degrees_of_freedom: float, times: Floats) -> Floats:
+    return (degrees_of_freedom + 1) * times - 1
+
+
+def _find_remedy(f: RowStatistics, i: int, row: GateRow, level: float, rule: Rule) -> Remedy | None:
+    """Return the fewest additional clusters, of the present mean size, with which the row gates and decides.
+
+    It decides with the rule's power if the change is as estimated. `level` is the level of its test. None if
+    `MAX_CLUSTER_FACTOR` times the clusters are too few.
+    """
+    items, clusters = rule.required_sizes(row.budget)
+    each = max(round(row.n / max(row.clusters, 1)), 1)
+    first = max(row.clusters + row.gates, clusters, ceil(items / each))
+    if f.withheld[i] or not isfinite(row.error):
+        return Remedy(first - row.clusters, each)
+    counts = np.unique(np.geomspace(first, max(first, MAX_CLUSTER_FACTOR * row.clusters), TRIED_COUNTS).round())
+    times = counts / max(row.clusters, 1)
+    freedom, error = _grown(f.degrees_of_freedom[i], times), row.error / np.sqrt(times)
+    luck = stats.t_quantile(rule.power, freedom) * error
+    margin = min(rule.row, rule.family) if row.budget == "primary" else rule.row  # an endpoint is a family by itself
+    kept = _lower_distances(f, i, times, rule) + luck < margin * row.delta + row.change
+    kept &= luck < rule.estimate * row.delta + row.change
+    shown = stats.t_quantile(1 - level / 2, freedom) * error + luck < -row.change - rule.block * row.delta
+    shown &= luck < -row.change - rule.least_loss * row.delta
+    enough = counts[kept | shown]
+    return Remedy(int(enough[0]) - row.clusters, each) if len(enough) else None
+
+
+def _add_reason(row: GateRow, i: int, f: RowStatistics, level: float, weak: str, silent: str, rule: Rule) -> GateRow:
     """Return the row with the reason for its outcome and, if it is open, the number of items that would decide."""
     is_primary = row.budget == "primary"
     if row.part_of:
@@ -409,7 +398,7 @@ def _add_reason(
         )
         each = row.n / max(row.clusters, 1)
         row = replace(row, why=why, needed=ceil(max(items, clusters * each)))
-        return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
+        return replace(row, remedy=_find_remedy(f, i, row, level, rule)) if is_primary else row
     if silent:
         return replace(row, why=silent)
     small = _loss_text(row, rule.block * row.delta)
@@ -422,19 +411,14 @@ def _add_reason(
         return replace(row, why=lost + weak)
     if row.outcome == "pass":
         return row
-    demand = float(stats.t_quantile(1 - level / 2, degrees_of_freedom))
     why = f"{_change_text(row)}: a loss of {_loss_text(row, rule.row * row.delta)} cannot be ruled out"
     if row.change <= -rule.estimate * row.delta:
         limits = (_loss_text(row, rule.estimate * row.delta), _loss_text(row, rule.block * row.delta))
         why = _change_text(row)
         why += f": the estimated loss is {limits[0]} or more, but a loss over {limits[1]} is not certain"
-    # The items that decide with a power of 80% if the change is as estimated; the error falls with their root.
-    loss = -row.change
-    spare = min((rule.row * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
-    wanted = max((loss - rule.block * row.delta) / (demand + LIKELY), spare)
-    needed = ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
-    row = replace(row, why=why, needed=needed)
-    return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
+    remedy = _find_remedy(f, i, row, level, rule)
+    times = 1 + remedy.clusters / row.clusters if remedy else MAX_CLUSTER_FACTOR
+    return replace(row, why=why, needed=ceil(row.n * times), remedy=remedy if is_primary else None)
 
 
 def _change_text(row: GateRow) -> str:
@@ -468,17 +452,18 @@ def _assess_families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -
         if not chosen:
             continue
         shown, degrees_of_freedom = pooled_error(f, chosen)
-        alone = [
-            _error_beyond_items(rows[i], f.scores[i], f.sharing[i], f.degrees_of_freedom[i], rule) / f.delta[i]
-            for i in chosen
-        ]
-        error = np.hypot(shown, np.linalg.norm(alone) / len(chosen))
         change = float((f.change[chosen] / f.delta[chosen]).mean())
-        low = change - float(stats.t_quantile((1 + rule.level) / 2, max(degrees_of_freedom, 1))) * float(error)
-        family = FamilyRow(name, len(chosen), change, low, low > -rule.family)
-        wanted, reached = (rule.family + change) / (BOUND + LIKELY), (change - low) / BOUND
-        is_reachable = wanted > 0 and isfinite(reached) and not family.passes
-        found.append(replace(family, more=max(1.0, (reached / wanted) ** 2) if is_reachable else None))
+        for times in (np.ones(1), np.geomspace(1, MAX_CLUSTER_FACTOR, TRIED_COUNTS)):  # the second if it is open
+            freedom, error = _grown(max(degrees_of_freedom, 1), times), shown / np.sqrt(times)
+            alone = [_error_beyond_items(rows[i], i, f, times, rule) / f.delta[i] for i in chosen]
+            whole = np.hypot(error, np.linalg.norm(alone, axis=0) / len(chosen))
+            lows = change - stats.t_quantile((1 + rule.level) / 2, freedom) * whole
+            if lows[0] > -rule.family:
+                break
+        low, passes = float(lows[0]), bool(lows[0] > -rule.family)
+        enough = times[lows - stats.t_quantile(rule.power, freedom) * error > -rule.family]
+        more = float(enough[0]) if len(enough) and not passes else None
+        found.append(FamilyRow(name, len(chosen), change, low, passes, more))
     return found
 
 
@@ -488,20 +473,22 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
     Items of different rows can share things, which adds to the error.
     """
     joint = cached_sharing(stack_units([f.sharing[i].things for i in chosen]))
-    scores = np.concatenate([f.scores[i] / f.delta[i] for i in chosen]) / len(chosen)
+    scores = np.concatenate([f.errors[i].scores[:, 0] / f.delta[i] for i in chosen]) / len(chosen)
     variance = max(float(joint.quadratic_form(scores[:, None])[0]), float((scores**2).sum()))
     return variance**0.5, joint.degrees_of_freedom
 
 
-def _error_beyond_items(row: GateRow, scores: Floats, sharing: Sharing, degrees_of_freedom: float, rule: Rule) -> float:
-    """Return the part of a row's error that its items do not show.
+def _error_beyond_items(row: GateRow, i: int, f: RowStatistics, times: Floats, rule: Rule) -> Floats:
+    """Return the part of a row's error that its items do not show, with `times` as many clusters.
 
     That is the calibration error of a mean, and what the interval of a rate with few flips adds to its standard error.
     """
-    shown = max(float(sharing.quadratic_form(scores[:, None])[0]), 0.0)
-    reach = float(stats.t_quantile((1 + rule.level) / 2, degrees_of_freedom))
-    implied = (row.change - row.low) / reach if row.kind == "rate" else 0.0
-    return float(np.sqrt(max(max(row.error, implied) ** 2 - shown, 0.0)))
+    shown = max(float(f.sharing[i].quadratic_form(f.errors[i].scores)[0]), 0.0) / times
+    error = row.error / np.sqrt(times)
+    if row.low < row.change:
+        reach = stats.t_quantile((1 + rule.level) / 2, _grown(f.degrees_of_freedom[i], times))
+        error = np.maximum(error, _lower_distances(f, i, times, rule) / reach)
+    return np.sqrt(np.maximum(error**2 - shown, 0.0))
 
 
 def _outcome_and_reasons(
