@@ -8,7 +8,8 @@ The old model "sees" a property if it is shown to beat guessing by two deltas on
 chance may rise with damage and fall with repair, so its loss means nothing. If this were decided on the tested items,
 selection by chance would inflate the old model's figures, and an equal model would seem to lose. So it is decided on
 the dev part of the data. If there is none, a quarter of the clusters is held out, or a half where a quarter does not
-show it, and the rest is tested.
+show it, and the rest is tested. With fewer than `MIN_DIVIDED` clusters, too few would remain to test, so the tested
+items themselves show it.
 
 A slice of a search with labels is the set of queries that share a value of a column; each is a hypothesis of its own.
 Slices have their own budget of alpha, so that a further column does not weaken the test of the primary endpoint. Slices
@@ -43,7 +44,7 @@ DIRECTION = "direction-{}"
 DIRECTIONS = (1, 2)
 QUARTERS = 4
 HELD_OUT_QUARTERS = (1, 2)  # quarters of the clusters to hold out, for data without a dev part
-MIN_DIVIDED = 64  # clusters worth dividing: fewer cannot gate, and a quarter of them shows nothing
+MIN_DIVIDED = 64  # clusters worth dividing: a quarter of fewer has no interval, and a half leaves too few to test
 MAX_VALUE_LENGTH, MAX_NAMED = 40, 5  # characters shown of a value; left-out slices that are named
 LOST_SHOWN = 3
 
