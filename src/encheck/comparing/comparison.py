@@ -39,7 +39,7 @@ Compared = ChangeVerdict | Literal["not compared"]
 SIGNS: Mapping[Compared, str] = {
     "better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "no evidence": "*", "not compared": "",
 }  # fmt: skip
-NO_EVIDENCE = "the figure rose, but the model is not shown to beat guessing, and damage raises such figures too"
+NO_EVIDENCE = "the figure rose, but is not shown to be 4 points above guessing, and damage raises such figures too"
 Pair = tuple[str, str]
 Key = tuple[str, str]  # data, property
 
