@@ -195,9 +195,14 @@ NO_THRESHOLD = {"labels": LABELS[:300], "things": ALONE[:300]}
             "fewer than 20 positives; NEEDED",
         ),
         (endpoint(scored(4, 0)[:300], scored(4, 0)[:300], **NO_THRESHOLD), "inconclusive", "REASON; NEEDED"),
+        (
+            endpoint(scored(4, 0), np.r_[scored(4, 0)[:200], np.full(24, 9.0), np.zeros(976)]), "inconclusive",
+            "REASON; more negatives would rather show that it has none",
+        ),
         (endpoint(scored(5, 0), np.full(1_200, 0.5)), "block", "REASON"),
+        (endpoint(np.full(1_200, 0.5), np.full(1_200, 0.5)), "inconclusive", "REASON"),
     ],
-    ids=["better", "worse", "open", "few-positives", "few-negatives", "no-threshold"],
+    ids=["better", "worse", "open", "few-positives", "few-negatives", "over-budget", "no-threshold", "neither"],
 )  # fmt: skip
 def test_the_component_of_pairs_decides_by_the_interval_of_the_candidates_that_were_tried(found, outcome, why, tried):
     figures = PurposeFigures([], [], {}, [], pairs={"mine": found})

@@ -103,15 +103,18 @@ class PairsEndpoint:
         return max(mean - math.hypot(mean - low, reach), -1.0), min(mean + math.hypot(high - mean, reach), 1.0)
 
     def labels_needed(self, margin: float, *, alpha: float, fewest: int) -> str:
-        """Return the labels needed to decide with a power of 80% if the change is as estimated.
+        """Return the labels needed to decide with a power of 80% if the change is as estimated; "" if none would.
 
         The answer names at least `fewest` positives. Without a threshold, negatives are needed first. With a threshold,
         the error falls with the root of the number of labels.
         """
         promised, positives = self.new.promise, len(self.positives)
+        if self.answer != "compare" and promised.outcome == "broken":
+            return ""
+        if self.answer != "compare" and promised.needed is None:
+            return "more negatives would rather show that it has none"
         if self.answer != "compare":
-            more = f"about {promised.needed:,}" if promised.needed else f"{units_needed(0, promised.budget):,} or more"
-            return f"{more} independent negatives would decide whether it has a threshold"
+            return f"about {promised.needed:,} independent negatives would decide whether it has a threshold"
         if self.sharing.why_no_interval:
             return "positives that share fewer texts would decide"
         change = float(self.differences.mean())
@@ -432,7 +435,8 @@ def _assess_pairs(name: str, endpoint: PairsEndpoint, purpose: Purpose, count: i
         )
         why = f"{shown}: {said}"
     if outcome == "inconclusive":
-        why += f"; {endpoint.labels_needed(purpose.margin, alpha=alpha, fewest=FEWEST_ITEMS)}"
+        needed = endpoint.labels_needed(purpose.margin, alpha=alpha, fewest=FEWEST_ITEMS)
+        why += f"; {needed}" * bool(needed)
     lost, gained = (int((endpoint.differences == sign).sum()) for sign in (-1, 1))
     nan = float("nan")
     at = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (endpoint.old, endpoint.new)]
