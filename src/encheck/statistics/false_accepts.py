@@ -102,6 +102,20 @@ def _decimal_places(power_of_ten: float) -> int:
     return max(0, -math.floor(math.log10(power_of_ten) + 0.5))
 
 
+def decimals_of_threshold(threshold: float, scores: Floats) -> int:
+    """Return the number of decimals to which a threshold is rounded.
+
+    They give the range of the scores three digits. They are more if the rounded threshold would accept other scores.
+
+    >>> decimals_of_threshold(0.61372, np.array([0.2, 0.5, 0.8])), decimals_of_threshold(0.61372, np.array([0.2, 0.6135]))
+    (3, 4)
+    """
+    decimals = max(_decimal_places(threshold_step(scores)) - 1, 0)
+    while (scores >= round(threshold, decimals)).sum() != (scores >= threshold).sum():
+        decimals += 1
+    return decimals
+
+
 def strictest_useful_threshold(counted: Floats, positives: Floats, *, step: float) -> float | None:
     """Return the highest threshold on the grid that accepts 30 of the scores `counted`, or half of the positives'
     scores.

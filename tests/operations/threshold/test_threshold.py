@@ -234,6 +234,14 @@ def test_a_perfect_model_is_not_told_that_none_exists_where_positives_are_few(tm
     assert (found.outcome, found.kept.recall.value) == ("kept", 1)
 
 
+def test_the_printed_threshold_is_the_one_that_was_judged(tmp_path):
+    asked = scored(tmp_path, [0.9949] * 40, np.linspace(0.99, 0.9945, 400))
+    found = encheck.threshold(*asked, max_false_accepts=0.05, baseline=(asked[0], 0.9944))
+    said = list(threshold_lines(found))
+    assert float(said[0].partition(":")[0]) == found.promise.threshold
+    assert float(said[2].partition(" [")[0]) == found.chosen.threshold.value
+
+
 def test_columns_that_make_no_slices_are_named(tmp_path):
     spec = write(tmp_path / "p.csv", "first,second,label,id,shop\na,b,1,1,x\nc,d,0,2,x\ne,f,0,3,x\n")
     found = encheck.threshold("jaccard", spec, max_false_accepts=0.5)

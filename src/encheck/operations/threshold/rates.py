@@ -24,7 +24,12 @@ from encheck.datasets.reader import BadRows
 from encheck.errors import DataError, UsageError
 from encheck.scoring.splits import TEST
 from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widen_share_interval
-from encheck.statistics.false_accepts import MIN_ACCEPTED, Negatives, strictest_useful_threshold
+from encheck.statistics.false_accepts import (
+    MIN_ACCEPTED,
+    Negatives,
+    decimals_of_threshold,
+    strictest_useful_threshold,
+)
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.system.files import expand_home
 from encheck.types import content_hash
@@ -400,7 +405,7 @@ def match_threshold(
     """Return the threshold of `new` at which the rate `way` equals that of `old` at its threshold.
 
     The threshold lies halfway between two scores, because exactly at a score, pairs with nearly that score would be
-    lost or won by chance. The match is refused if the old threshold accepts fewer than `least` of the counted pairs, or
+    lost or won by chance. It and its interval are rounded as far as its accepted pairs allow. The match is refused if the old threshold accepts fewer than `least` of the counted pairs, or
     if the data lack the label.
     """
     if not population.has_items_for_rate(way):
@@ -417,6 +422,8 @@ def match_threshold(
     low, high = percentile_interval(drawn)
     ends = zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True)
     threshold, *rates = (Figure(value, *both_ends) for value, *both_ends in ends)
+    decimals = decimals_of_threshold(threshold.value, new)
+    threshold = Figure(*(round(end, decimals) for end in (threshold.value, threshold.low, threshold.high)))
     does = dict(zip(both.names, rates, strict=False))
     change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
     hits = int((new[population.items("hits")] >= threshold.value).sum())

@@ -50,12 +50,12 @@ def rate_text(figure: Figure | None) -> str:
 
 
 def threshold_text(threshold: float) -> str:
-    """Return a threshold in the form in which a user types it.
+    """Return a threshold in the form in which a user types it, with all its digits.
 
-    >>> threshold_text(0.82), threshold_text(0.7124)
-    ('0.82', '0.7124')
+    >>> threshold_text(0.82), threshold_text(0.993243), threshold_text(80)
+    ('0.82', '0.993243', '80')
     """
-    return f"{threshold:.4f}".rstrip("0").rstrip(".") if abs(threshold) < 100 else f"{threshold:g}"
+    return repr(float(threshold)).removesuffix(".0")
 
 
 def threshold_lines(report: ThresholdReport) -> Iterator[str]:
