@@ -81,7 +81,7 @@ def test_thresholds_are_mapped_on_first_answers(gate):
     moved, _ = (one for one in shifts if one.data == "retrieval")
     assert (moved.unit, moved.pairs, moved.accepted) == ("first answers", 200, round(200 * moved.before))
     said = "\n".join(found.required_changes)
-    assert f"Move the threshold 0.7 to {moved.same:.3g}, which accepts the same share of retrieval." in said
+    assert f"Move the threshold 0.7 to {moved.same}, which accepts the same share of retrieval." in said
     assert "Choose a new value for the threshold 0.999" in said
     assert "with 12 dimensions instead of 24" in said
 

@@ -61,13 +61,21 @@ def test_the_scale_is_that_of_data_that_calibrate_both_models():
     assert [(one.data, one.has_moved) for one in found] == [("a", True), ("b", False)]
 
 
-def test_a_threshold_in_use_is_mapped_to_one_that_accepts_as_many():
+@pytest.mark.parametrize(
+    ("scale", "ties", "says"),
+    [(0.5, 6, "accepts as many"), (1e-4, 9, "accepts as many"), (1.0, 0, "%, the nearest that equal scores allow")],
+)
+def test_a_threshold_in_use_is_mapped_to_one_that_accepts_as_many(scale, ties, says):
     before = np.random.default_rng(0).uniform(0, 1, 1_000)
-    found = measure_threshold_shift(before, before / 2, threshold=0.8, data="pairs")
+    after = (1 - scale * (1 - before)).round(ties)
+    found = measure_threshold_shift(before, after, threshold=0.8, data="pairs")
     assert found.before == pytest.approx((before >= 0.8).mean())
-    assert found.now == 0
-    assert (before / 2 >= found.same).sum() == (before >= 0.8).sum()
-    assert f"{found.same:.3g} accepts as many" in found.says
+    assert found.now == (after >= 0.8).mean()
+    said = found.says.rpartition("; ")[2]
+    accepted = (after >= float(said.split()[0])).mean()
+    assert found.accepts == accepted
+    assert bool(accepted == found.before) is (ties > 0)
+    assert said.endswith(says)
 
 
 @pytest.mark.parametrize(("accepted", "says"), [(0, "0 accepted pairs are too few"), (29, "too few"), (1_000, "all")])

@@ -122,7 +122,7 @@ def test_whether_to_re_index_and_what_a_threshold_accepts_is_said_where_the_resu
         results(
             row(),
             reindex=Reindex(False, "no", "same vectors"),
-            thresholds=(ThresholdShift("d", 0.5, 99, 9, 0, 0, None),),
+            thresholds=(ThresholdShift("d", 0.5, 99, 9, 0, 0, None, None),),
         )
     )
     assert "**Re-index:** no (same vectors)\n- threshold 0.5 on d: accepted 0.0% of 99 pairs" in found

@@ -126,7 +126,7 @@ def test_a_gate_that_passes_without_having_measured_its_data_does_not_say_yes():
 
 
 def test_re_index_and_threshold_are_answered_where_the_gate_has_them():
-    shift = ThresholdShift("mine", 0.7, 200, 50, 0.25, 0.2, 0.65)
+    shift = ThresholdShift("mine", 0.7, 200, 50, 0.25, 0.2, 0.65, 0.25)
     against = gate_against(outcome="pass", reindex=Reindex(True, "yes", "other weights"), thresholds=(shift,))
     found = run_decisions(run_file({"checks": [], "gate": gate_of_one(against)}))
     assert [(one.question, one.answer) for one in found] == [

@@ -230,7 +230,8 @@ def list_required_changes(
         mapped = [one for one in shifts if one.same is not None]
         for one in [one for one in mapped if one.data != BUILT_IN] or mapped:
             if abs(one.now - one.before) > UNCHANGED_SHARE:
-                yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts the same share of {one.data}."
+                share = "the same share" if one.accepts == one.before else f"{100 * (one.accepts or 0):.1f}%"
+                yield f"Move the threshold {threshold:g} to {one.same:.12g}, which accepts {share} of {one.data}."
         if not mapped and any(one.accepted < one.pairs for one in shifts):
             yield f"Choose a new value for the threshold {threshold:g}: too few pairs score that high to derive one."
     licences = [one.licence or "not stated" for one in (old, new)]

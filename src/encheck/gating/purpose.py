@@ -192,7 +192,7 @@ def _can_compare_pairs(new: ThresholdPromise, old: ThresholdPromise) -> tuple[Pa
     budget = f"{100 * new.budget:g}%"
     if new.outcome == "broken":
         why = (
-            f"no threshold of the candidate keeps {budget}: at {new.strictest:g}, the strictest that {OF_USE}, false "
+            f"no threshold of the candidate keeps {budget}: at {new.strictest:.12g}, the strictest that {OF_USE}, false "
             f"accepts are {100 * (new.lower or 0):.1f}% or more with 95% confidence"
         )
         if old.outcome == "broken":
@@ -439,7 +439,7 @@ def _assess_pairs(name: str, endpoint: PairsEndpoint, purpose: Purpose, count: i
         why += f"; {needed}" * bool(needed)
     lost, gained = (int((endpoint.differences == sign).sum()) for sign in (-1, 1))
     nan = float("nan")
-    at = ["no threshold" if one.threshold is None else f"{one.threshold:.3g}" for one in (endpoint.old, endpoint.new)]
+    at = ["no threshold" if one.threshold is None else f"{one.threshold:.12g}" for one in (endpoint.old, endpoint.new)]
     return GateRow(
         name, "pairs", "rate", len(endpoint.positives), endpoint.sharing.independent_clusters,
         before, now, change, low, high, nan,

@@ -12,6 +12,7 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from encheck.scoring.scale import Scale
+from encheck.statistics.false_accepts import decimals_of_threshold
 from encheck.system.typed_files import Count, MaybeNaN, Positive, writes_properties
 
 Floats = NDArray[np.float64]
@@ -61,7 +62,7 @@ class ScaleShift:
         random = f"random pairs {self.before.reference:.2f} to {self.after.reference:.2f}"
         ends = [f"{scale.identity:.3g}" for scale in (self.before, self.after)]
         identical = f"identical pairs {' to '.join(dict.fromkeys(ends))}"
-        stored, share = f"a stored {self.threshold:.3g}", self.accepted_share(self.after)
+        stored, share = f"a stored {self.threshold:g}", self.accepted_share(self.after)
         some = f", and accepts about {100 * share:.0f}% of random pairs" if share >= NEARLY_NONE else ""
         if self.equivalent is None:
             then = "one of the models gives random and identical pairs the same similarity, so no threshold works"
@@ -104,7 +105,8 @@ class ThresholdShift:
     """The shares of a data set's pairs that a threshold in use accepts, before and now, as proportions.
 
     `pairs` is the number of pairs. In a search, a pair is a query with its first answer; `unit` says which applies.
-    `same` is the new model's threshold that accepts as many pairs. It is None if too few pairs, or all, are `accepted`.
+    `same` is the new model's threshold that accepts as many pairs, or the nearest number that equal scores allow; it
+    accepts the share `accepts`. Both are None if too few pairs, or all, are `accepted`.
     """
 
     data: str
@@ -114,18 +116,20 @@ class ThresholdShift:
     before: Proportion
     now: Proportion
     same: float | None
+    accepts: Proportion | None
     unit: str = PAIRS
 
     @property
     def says(self) -> str:
         """The shift in one line.
 
-        >>> ThresholdShift("pairs", 0.8, 1200, 372, 0.31, 0.041, 0.712).says
+        >>> ThresholdShift("pairs", 0.8, 1200, 372, 0.31, 0.041, 0.712, 0.31).says
         'threshold 0.8 on pairs: accepted 31.0% of 1,200 pairs, accepts 4.1% now; 0.712 accepts as many'
         """
         moved = f"accepted {100 * self.before:.1f}% of {self.pairs:,} {self.unit}, accepts {100 * self.now:.1f}% now"
-        if self.same is not None:
-            then = f"{self.same:.3g} accepts as many"
+        if self.same is not None and self.accepts is not None:
+            nearest = f"{100 * self.accepts:.1f}%, the nearest that equal scores allow"
+            then = f"{self.same:.12g} accepts {'as many' if self.accepts == self.before else nearest}"
         elif self.accepted == self.pairs:
             then = "it accepted all of them, so no new threshold can be derived"
         else:
@@ -143,8 +147,11 @@ def measure_threshold_shift(
     """
     accepted = int((before >= threshold).sum())
     shares = (accepted / len(before), float((after >= threshold).mean()))
-    same = None
-    if MIN_ACCEPTED <= accepted < len(after):  # as many, as far as ties allow
-        ordered = np.sort(after)[::-1]
-        same = float(ordered[accepted - 1] + ordered[accepted]) / 2
-    return ThresholdShift(data, threshold, len(before), accepted, *shares, same, unit)
+    same = accepts = None
+    if MIN_ACCEPTED <= accepted < len(after):
+        scores, counts = np.unique(after, return_counts=True)
+        reached = np.cumsum(counts[::-1])[::-1]  # so many pairs reach each score
+        last = int(np.abs(reached - accepted).argmin())
+        same = float(scores[last] + scores[max(last - 1, 0)]) / 2
+        same, accepts = round(same, decimals_of_threshold(same, after)), int(reached[last]) / len(after)
+    return ThresholdShift(data, threshold, len(before), accepted, *shares, same, accepts, unit)
