@@ -43,6 +43,17 @@ def test_positives_choose_no_threshold():
     assert other.new.hits.mean() < found.new.hits.mean()
 
 
+@pytest.mark.parametrize(("size", "noted"), [(1, False), (20, True)])
+def test_the_row_says_if_large_clusters_of_negatives_could_break_the_budget(size, noted):
+    scores = scored(4, 0)
+    scores[200:220] = 3.5
+    things = np.where((ALONE >= 200) & (ALONE < 400), 200 + (ALONE - 200) // size, ALONE)
+    figures = PurposeFigures([], [], {}, [], pairs={"mine": endpoint(scores, scores, things=things, budget=0.05)})
+    (row,) = decide_for_purpose(Purpose("pairs"), figures).rows
+    note = "; false accepts are within 5% unless the negatives of large clusters or popular texts score higher)"
+    assert row.endpoint.endswith(note) is noted
+
+
 def test_ties_are_accepted_together_or_not_at_all():
     scores = np.where(LABELS == 1, 0.9, 0.1)
     scores[200:230] = 0.9  # 3% of the negatives are where all positives are

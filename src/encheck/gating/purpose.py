@@ -41,6 +41,7 @@ from encheck.gating.types import (
 from encheck.language.prose import english_share, summarise_languages
 from encheck.statistics.false_accepts import (
     OF_USE,
+    UNEVEN,
     Negatives,
     ThresholdPromise,
     judge_budget,
@@ -192,8 +193,8 @@ def _can_compare_pairs(new: ThresholdPromise, old: ThresholdPromise) -> tuple[Pa
     budget = f"{100 * new.budget:g}%"
     if new.outcome == "broken":
         why = (
-            f"no threshold of the candidate keeps {budget}: at {new.strictest:.12g}, the strictest that {OF_USE}, false "
-            f"accepts are {100 * (new.lower or 0):.1f}% or more with 95% confidence"
+            f"no threshold of the candidate keeps {budget}: at {new.strictest:.12g}, the strictest that {OF_USE}, "
+            f"false accepts are {100 * (new.lower or 0):.1f}% or more with 95% confidence"
         )
         if old.outcome == "broken":
             return "cannot tell", f"{why}. No threshold of the model in use keeps this budget either"
@@ -440,12 +441,15 @@ def _assess_pairs(name: str, endpoint: PairsEndpoint, purpose: Purpose, count: i
     lost, gained = (int((endpoint.differences == sign).sum()) for sign in (-1, 1))
     nan = float("nan")
     at = ["no threshold" if one.threshold is None else f"{one.threshold:.12g}" for one in (endpoint.old, endpoint.new)]
+    doubt = ""
+    if any(one.promise.is_uneven for one in (endpoint.old, endpoint.new)):
+        doubt = f"; false accepts are within {100 * endpoint.new.promise.budget:g}%{UNEVEN}"
     return GateRow(
         name, "pairs", "rate", len(endpoint.positives), endpoint.sharing.independent_clusters,
         before, now, change, low, high, nan,
         half, nan, nan, outcome, gates=True, evidence=True, gained=gained, lost=lost, mcnemar=None, detectable=nan,
         needed=None, why=why, budget="primary", alpha=alpha,
-        endpoint=f"{ACCEPTED} (at {at[0]} before, {at[1]} now)",
+        endpoint=f"{ACCEPTED} (at {at[0]} before, {at[1]} now{doubt})",
     )  # fmt: skip
 
 

@@ -153,5 +153,5 @@ def measure_threshold_shift(
         reached = np.cumsum(counts[::-1])[::-1]  # so many pairs reach each score
         last = int(np.abs(reached - accepted).argmin())
         same = float(scores[last] + scores[max(last - 1, 0)]) / 2
-        same, accepts = round(same, decimals_of_threshold(same, after)), int(reached[last]) / len(after)
+        same, accepts = round(same, decimals_of_threshold(same, after, digits=3)), int(reached[last]) / len(after)
     return ThresholdShift(data, threshold, len(before), accepted, *shares, same, accepts, unit)

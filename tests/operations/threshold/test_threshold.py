@@ -19,7 +19,7 @@ from encheck.cli import app
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
 from encheck.operations.threshold.cascade import evaluate_cascade, split_clusters
 from encheck.operations.threshold.rates import Pairs, load_pairs
-from encheck.operations.threshold.report import threshold_lines, threshold_text
+from encheck.operations.threshold.report import cascade_lines, threshold_lines, threshold_text
 from encheck.statistics.false_accepts import Negatives, lowest_threshold, upper_rate_bound
 from encheck.system.typed_files import read_typed
 
@@ -86,7 +86,7 @@ def test_the_terminal_says_it_in_lines_that_can_be_read(found):
     assert said[0] == f"{threshold_text(found.at)}: lowest threshold of new for 1% false accepts, with 95% confidence"
     assert said[1].startswith("it gives hits ")
     assert said[2].startswith(f"{threshold_text(found.chosen.point.threshold)} [")
-    assert "new, the same hits as old: false accepts " in said[2]
+    assert "new, the same hits as old: hits " in said[2]
     assert any(line.startswith("old 0.7: hits ") for line in said)
     assert any(line.startswith("for comparison: word overlap") and "chance" in line for line in said)
     assert "cache: 460 pairs in 459 clusters: 60 positive, 310 negative (310 clusters), 90 without a label" in said
@@ -220,10 +220,12 @@ def test_a_threshold_says_which_bound_decides_and_when_it_fails(tmp_path):
     asked = scored(tmp_path, [0.9] * 40, negatives, [*range(339), *["one"] * 30])
     found = encheck.threshold(*asked, max_false_accepts=0.05, report_dir=tmp_path)
     first, second, *_ = threshold_lines(found)
-    condition = "with 95% confidence unless the negatives of one text or cluster all score high"
+    condition = "with 95% confidence unless the negatives of large clusters or popular texts score higher"
     assert first.endswith(f" for 5% false accepts, {condition}")
     assert f"it keeps false accepts within 5%, {condition}." in (tmp_path / "threshold.html").read_text("utf-8")
-    bound = upper_rate_bound(1, Negatives.of_clusters(negatives, np.array([*range(299), *[299] * 30])))
+    bound = upper_rate_bound(
+        found.promise.allowed, Negatives.of_clusters(negatives, np.array([*range(299), *[299] * 30]))
+    )
     assert f"false accepts are at most {100 * bound:.3g}% with 95% confidence; brackets are two-sided" in second
     assert bound < 0.05
 
@@ -240,6 +242,18 @@ def test_the_printed_threshold_is_the_one_that_was_judged(tmp_path):
     said = list(threshold_lines(found))
     assert float(said[0].partition(":")[0]) == found.promise.threshold
     assert float(said[2].partition(" [")[0]) == found.chosen.threshold.value
+
+
+def test_equal_scores_are_said_not_to_match_and_rivals_are_interpolated(tmp_path):
+    """Word overlap gives all pairs the same score."""
+    vectors, data = scored(tmp_path, np.linspace(0.3, 0.9, 80), np.linspace(0, 0.5, 80))
+    found = encheck.threshold("jaccard", data, baseline=(vectors, 0.6))
+    said = next(threshold_lines(found))
+    assert said.startswith(f"{threshold_text(found.at)} [")
+    assert "jaccard, 100% hits, the nearest to 25% of vectors: hits 100% [97.7, 100], false accepts 100%" in said
+    own = encheck.threshold(vectors, data, max_false_accepts=0.4)
+    assert own.rivals[0].false_accepts.value == pytest.approx(own.kept.recall.value)
+    assert own.kept.recall.value < 0.95
 
 
 def test_columns_that_make_no_slices_are_named(tmp_path):
@@ -380,6 +394,19 @@ def test_the_verifier_is_asked_about_no_pair_that_the_model_refuses():
     assert labels[seen].all()
 
 
+@pytest.mark.parametrize(("size", "is_uneven"), [(1, False), (10, True)])
+def test_a_verifier_that_accepts_a_large_cluster_is_noted(size, is_uneven):
+    rng, texts = np.random.default_rng(2), tuple(f"text {i}" for i in range(2_200))
+    codes = np.r_[np.repeat(np.arange(200 // size), size), 200 + np.arange(2_000)]
+    labels = np.r_[np.zeros(2_000), np.ones(200)].astype(np.int8)
+    pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, tuple(map(str, codes)))
+    high = np.where(rng.random(200 // size) < 0.1, 0.8, 0.3)
+    second = np.r_[np.repeat(high, size) + 0.01 * rng.random(200), 0.7 * rng.random(1_800), np.full(200, 0.95)]
+    found = evaluate_cascade(pairs, np.full(2_200, 0.9), second.__getitem__, verifier="v", budget=0.02)
+    assert (found.outcome, found.is_uneven) == ("kept", is_uneven)
+    assert ("unless the negatives of large clusters" in "".join(cascade_lines(found, None))) is is_uneven
+
+
 def test_what_is_said_to_be_kept_is_seldom_broken():
     rng, kept, broken = np.random.default_rng(0), 0, 0
     labels, texts = np.tile([1, 0, 0, 0], 300).astype(np.int8), tuple(f"text {i}" for i in range(1_200))
@@ -445,6 +472,14 @@ def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):
     spec = write(tmp_path / "p.csv", "first,second,label\na,b,1\nc,d,1\n")
     with pytest.raises(DataError, match="no pair has label 0"):
         encheck.threshold("jaccard", spec)
+    rows = [f"question {i},cached {i}" for i in range(50)]
+    spec = write(tmp_path / "n.csv", "\n".join(["first,second,label", *(f"{row},0" for row in rows)]))
+    with pytest.raises(DataError, match="no pair has label 1 and fewer than 30 have no label"):
+        encheck.threshold("jaccard", spec, max_false_accepts=0.1)
+    found = encheck.threshold(
+        "jaccard", write(tmp_path / "o.csv", "\n".join(["first,second", *rows])), own=0.2, baseline=("jaccard", 0.2)
+    )
+    assert not any("for comparison" in line for line in threshold_lines(found))
     spec = write(tmp_path / "q.csv", "first,second,label,cluster\na,b,1,x\nc,d,0,x\n")
     with pytest.raises(DataError, match="all 2 pairs belong to one cluster"):
         encheck.threshold("jaccard", spec)

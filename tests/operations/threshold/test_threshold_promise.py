@@ -114,6 +114,33 @@ def test_the_promise_is_broken_in_at_most_5_percent_of_samples(correlation, lean
     assert ours <= 62  # 5% of 1,000, and one and three quarters of its standard error
 
 
+@pytest.mark.parametrize(
+    ("large", "size", "singles", "share", "budget"), [(30, 10, 2_700, 0.105, 0.01), (10, 10, 500, 0.31, 0.05)]
+)
+def test_a_promise_that_few_large_clusters_break_is_uneven(large, size, singles, share, budget):
+    """A share of the large clusters scores above all other negatives, which happens not to be so in some samples."""
+    codes, noted, broken = np.r_[np.repeat(np.arange(large), size), large + np.arange(singles)], 0, 0
+    for sample in range(100):
+        rng = np.random.default_rng([sample, 27])
+        scores = np.where(rng.random(large) < share, rng.uniform(0.8, 0.9, large), rng.uniform(0.3, 0.5, large))
+        found = negatives(np.r_[np.repeat(scores, size), rng.uniform(0, 0.7, singles)], codes)
+        made = judge_budget(found, budget=budget, strictest=0.95, step=0.0001)
+        rate = share * large * size * min((0.9 - made.threshold) / 0.1, 1) + singles * max(1 - made.threshold / 0.7, 0)
+        if rate > budget * len(codes):
+            broken, noted = broken + 1, noted + made.is_uneven
+    assert broken > 8  # 5 are expected at most
+    assert broken - noted <= 2
+
+
+def test_few_promises_are_uneven_where_large_clusters_score_like_small_ones():
+    noted = 0
+    for sample in range(100):
+        rng = np.random.default_rng([sample, 28])
+        codes, scores = leaning(rng, rng.integers(1, 21, 500), 0.7, 0.0)
+        noted += judge_budget(negatives(scores, codes), budget=0.05, strictest=9.0, step=0.001).is_uneven
+    assert noted <= 4
+
+
 def logged(texts, pairs, labels=None, by_texts=True, clusters=None):
     """Pairs of numbered texts, each its own cluster unless named."""
     first, second = (tuple(texts[i] for i in side) for side in zip(*pairs, strict=True))

@@ -132,13 +132,14 @@ class Cascade:
     `thresholds` were chosen on `chosen_on` negatives and judged on `judged_on` negatives. `calls` is the share of pairs
     that the verifier has to score. The rate of false accepts is `upper` or less with 95% confidence. `outcome` is
     "kept" if `upper` is within the budget and the cascade accepts 30 pairs or half of the positives. It is "broken" if
-    even the strictest threshold of the verifier that accepts so many is certainly above the budget. `behaviours` show
-    what gets through.
+    even the strictest threshold of the verifier that accepts so many is certainly above the budget. A "kept" budget
+    `is_uneven` like a `ThresholdPromise`. `behaviours` show what gets through.
     """
 
     verifier: str
     thresholds: Thresholds
     outcome: Outcome
+    is_uneven: bool
     does: ThresholdRates
     calls: Figure
     upper: float
@@ -219,7 +220,8 @@ def evaluate_cascade(
     ):
         outcome = "broken"
     chosen_on, judged_on = (len(population.items("false_accepts")) for population in (chosen, judged))
-    return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
+    is_uneven = outcome == "kept" and negatives.is_uneven(thresholds.second, budget)
+    return Cascade(verifier, thresholds, outcome, is_uneven, does, passed.hits, upper, chosen_on, judged_on)
 
 
 def _candidate_thresholds(population: Population, model: Floats, budget: float) -> list[float]:

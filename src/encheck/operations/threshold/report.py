@@ -16,14 +16,13 @@ from encheck.reporting.html.charts import Axis, Chart, Stroke, band_path, line_p
 from encheck.reporting.html.page import render_template
 from encheck.reporting.results import write_named
 from encheck.statistics.bootstrap import Figure
-from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, UNEVEN, ThresholdPromise
 from encheck.statistics.hypothesis_tests import share_upper_bound, units_needed
 from encheck.system.documents import read_json
 from encheck.system.typed_files import as_json
 
 WIDEST = 60
 THROUGH = ("what gets through", "of what should get through")
-UNEVEN = " unless the negatives of one text or cluster all score high"
 HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
@@ -145,9 +144,9 @@ def promise_lines(report: ThresholdReport) -> Iterator[str]:
     budget = f"{100 * made.budget:g}%"
     if kept:
         assert kept.false_accepts
-        value, doubt = threshold_text(kept.threshold), UNEVEN if are_few_independent(made) else ""
+        value, doubt = threshold_text(kept.threshold), UNEVEN if made.is_uneven else ""
         yield f"{value}: lowest threshold of {report.model} for {budget} false accepts, with 95% confidence{doubt}"
-        bound = share_upper_bound(made.effective * kept.false_accepts.value, made.effective)
+        bound = share_upper_bound(made.effective * made.allowed / made.negatives, made.effective)
         yield (
             f"it gives {rates_text(kept)}. The one-sided bound decides: false accepts are at most {100 * bound:.3g}% "
             "with 95% confidence; brackets are two-sided 95% intervals"
@@ -189,7 +188,8 @@ def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str
     yield f"{first} alone; with this verifier: {ends}: {rates_text(both.does)}, {calls}"
     budget = f"{100 * alone.budget:g}%" if alone else "the budget"
     said = {
-        "kept": f"so false accepts are {percent(both.upper)} or less with 95% confidence",
+        "kept": f"so false accepts are {percent(both.upper)} or less with 95% confidence"
+        f"{UNEVEN if both.is_uneven else ''}",
         "broken": f"so no threshold of the verifier that {OF_USE} keeps {budget}, with 95% confidence",
         "undecided": f"so {budget} is not shown: false accepts may be up to {percent(both.upper)}",
     }
@@ -199,11 +199,6 @@ def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str
     )
     if both.behaviours:
         yield from behaviour_lines("with the verifier", both.behaviours)
-
-
-def are_few_independent(made: ThresholdPromise) -> bool:
-    """Return whether the negatives that are certainly independent are too few to show the budget."""
-    return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
 
 def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
@@ -228,11 +223,10 @@ def note_lines(report: ThresholdReport) -> Iterator[str]:
         yield "false accepts are the accepted share of the negatives, for negatives that are sampled like these"
     if report.data.repeated:
         yield f"repeated pairs with the same label count once: {report.data.repeated:,} repeats"
-    if (made := report.promise) and made.outcome == "kept" and are_few_independent(made):
+    if any(one and one.is_uneven for one in (report.promise, report.cascade)):
         yield (
-            f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but one text or cluster "
-            f"has more than 1 in {made.independent:,} of them. If its negatives all score high, the threshold may not "
-            "keep the budget: look at the negatives with the highest scores"
+            "some clusters or texts have many more negatives than others. If these score higher, the negatives above "
+            "the threshold are too few independent ones to show the budget: look at those with the highest scores"
         )
     if report.data.hard:
         yield f"the negatives of {report.data.name} were {report.data.hard}, but those of production are not"
@@ -328,7 +322,7 @@ def threshold_banner(report: ThresholdReport) -> VerdictBanner:
                 threshold_text(one) for one in (both.thresholds.first, both.thresholds.second)
             )  # fmt: skip
             answer = f"Use {what} at {number}: it keeps {within}, with 95% confidence"
-            answer += UNEVEN if not both and are_few_independent(made) else ""
+            answer += UNEVEN if (both or made).is_uneven else ""
             step = NextStep(f"Accept the pairs that score {number} or more.")
         elif report.outcome == "broken":
             number, answer = "none", f"No threshold of {what} keeps {within}"
