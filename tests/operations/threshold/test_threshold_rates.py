@@ -47,11 +47,16 @@ def test_precision_is_by_bayes_and_hits_without_unlabelled_pairs_are_weighed(sam
 
 def test_a_rate_of_zero_is_no_surer_than_its_clusters_are():
     found = pairs([0] * 50 + [1] * 50, range(100))
-    (point,) = Population(found, positives=0.5).rates_at(np.repeat([0.0, 1.0], 50), [0.5])
+    scores = np.repeat([0.0, 1.0], 50)
+    (point,) = Population(found, positives=0.5).rates_at(scores, [0.5])
     assert point.false_accepts.value == 0
     assert point.false_accepts.high == pytest.approx(1 - 0.025 ** (1 / 50))
     assert point.precision.value == 1
     assert point.precision.low < 0.95
+    reach = point.false_accepts.high / 2, (1 - point.recall.low) / 2
+    assert (point.hits.low, point.hits.high) == pytest.approx((0.5 - reach[1], 0.5 + reach[0]))
+    match = match_threshold(Population(found), scores, 0.5, scores, "hits")
+    assert match.point.recall.low == pytest.approx(point.recall.low)
 
 
 def test_the_strictest_threshold_accepts_so_many_pairs_and_no_higher_one_does(sample):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -376,8 +376,8 @@ def _choose_shown_threshold(
     if strictest is not None:
         return strictest, f"the strictest that {OF_USE}"
     raise DataError(
-        f"the data have fewer than {MIN_ACCEPTED} pairs and none with label 1, which is too few to choose a threshold. "
-        "Remedy: add pairs"
+        f"no pair has label 1 and fewer than {MIN_ACCEPTED} have no label, so no threshold can be useful. Remedy: add "
+        "production pairs without a label, or pairs with label 1"
     )
 
 
@@ -395,13 +395,22 @@ def _threshold_grid(scores: Floats) -> list[float]:
 def _surface_rates(
     request: ThresholdRequest, population: Population, scores: Floats, at: float
 ) -> Iterator[SurfaceRates]:
-    """Yield the rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
+    """Yield the rates of word overlap and tf-idf on the same pairs, at the model's recall or hits.
+
+    Where equal scores allow no such threshold, false accepts are interpolated between the two nearest ones.
+    """
     way: RateName = "recall" if population.has_items_for_rate("recall") else "hits"
     for name, theirs in surface_pair_scores(population.pairs).items():
         step, false = threshold_step(theirs), None
         match = match_threshold(population, scores, at, theirs, way, least=1)
         if match.threshold and population.has_items_for_rate("false_accepts"):
-            false = population.rates_at(theirs, [match.threshold.value])[0].false_accepts
+            items, cut = population.items(way), match.threshold.value
+            last = theirs[items][theirs[items] >= cut].min()
+            most, fewest = ((theirs[items] >= last).sum(), (theirs[items] > last).sum())
+            share = ((scores[items] >= at).sum() - fewest) / (most - fewest)
+            points = population.rates_at(theirs, [cut, np.nextafter(last, np.inf)])
+            ends = [astuple(point.false_accepts) for point in points if point.false_accepts]
+            false = Figure(*(float(share * a + (1 - share) * b) for a, b in zip(*ends, strict=True)))
         strictest = population.strictest_threshold(theirs, step=step)
         made = _make_promise(request, population, theirs, strictest, step)
         kept = population.rates_at(theirs, [made.threshold])[0] if made and made.threshold is not None else None

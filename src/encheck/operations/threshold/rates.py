@@ -7,6 +7,7 @@ chosen again. So the intervals of a matched threshold, and of its rates, include
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -228,7 +229,7 @@ class Population:
     False accepts and recall are the accepted shares of the distinct pairs with label 0 and label 1. Hits are the
     accepted share of the unlabelled pairs, because these were not selected, or of all pairs if there are no unlabelled
     ones. With `positives`, the share of pairs that are positive in production, hits are recall and false accepts
-    weighted by it.
+    weighted by it. `parts` has the items on which each rate is counted, none if the data lack the label.
     """
 
     def __init__(self, pairs: Pairs, *, positives: float | None = None, seed: int = 0) -> None:
@@ -250,7 +251,7 @@ class Population:
             )
         else:
             hits = _weighted_items(unknown if len(unknown) else np.arange(len(pairs.first)))
-        self._parts = {
+        self.parts = {
             "false_accepts": _weighted_items(labelled[NEGATIVE]),
             "recall": _weighted_items(labelled[POSITIVE]),
             "hits": hits,
@@ -261,17 +262,13 @@ class Population:
         """The number of times that each cluster is drawn in each replicate; shape [replicates, clusters]."""
         return bootstrap_weights(self.clusters, self.seed)
 
-    def weighted_items_of_rate(self, rate: RateName) -> tuple[WeightedItems, ...]:
-        """Return the items on which a rate is counted; none if the data lack the label."""
-        return self._parts[rate]
-
     def items(self, rate: RateName) -> Codes:
         """Return the items on which a rate is counted, as one array."""
-        return np.concatenate([part.items for part in self._parts[rate]])
+        return np.concatenate([part.items for part in self.parts[rate]])
 
     def has_items_for_rate(self, rate: RateName) -> bool:
         """Return whether the data have items for this rate."""
-        return bool(self._parts[rate])
+        return bool(self.parts[rate])
 
     def negatives(self, scores: Floats) -> Negatives:
         """Return the negatives for a promise. Raise DataError if no pair has label 0."""
@@ -284,7 +281,12 @@ class Population:
         return Negatives(scores[items], self.pairs.depends_on(items))
 
     def strictest_threshold(self, scores: Floats, *, step: float) -> float | None:
-        """Return the highest useful threshold (`strictest_useful_threshold`) for the pairs that hits are counted on."""
+        """Return the highest useful threshold (`strictest_useful_threshold`) for the pairs that hits are counted on.
+
+        Return None if these are all negatives.
+        """
+        if (self.pairs.labels == NEGATIVE).all():
+            return None
         positives = self.items("recall") if self.has_items_for_rate("recall") else np.zeros(0, np.intp)
         return strictest_useful_threshold(scores[self.items("hits")], scores[positives], step=step)
 
@@ -292,9 +294,18 @@ class Population:
         """Return the rates of each of these thresholds."""
         cuts = np.asarray(thresholds, float)
         both = {base: self._shares(base, scores, cuts) for base in RATES if self.has_items_for_rate(base)}
-        rates = {base: self._rate_figures(base, *both[base]) for base in both}
-        precisions = self._precision_figures(both, rates) if self.positives is not None else [None] * len(cuts)
         accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
+        return self.rates_of_shares(cuts, accepted, both)
+
+    def rates_of_shares(
+        self, cuts: Floats, accepted: Codes, shares: Mapping[RateName, tuple[Floats, Floats]]
+    ) -> list[ThresholdRates]:
+        """Return the rates of each of k thresholds.
+
+        `shares` has the accepted share by rate: in the sample, shape [k], and by replicate, [replicates, k].
+        """
+        rates = self._rate_figures(shares)
+        precisions = self._precision_figures(shares, rates) if self.positives is not None else [None] * len(cuts)
         none: list[Figure | None] = [None] * len(cuts)
         return [
             ThresholdRates(float(cut), int(count), hits, false, recall, exact)
@@ -307,7 +318,7 @@ class Population:
     def _shares(self, rate: RateName, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
         """Return the share that each threshold accepts in the sample, shape [k], and by replicate, [replicates, k]."""
         value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
-        for part in self.weighted_items_of_rate(rate):
+        for part in self.parts[rate]:
             codes = self.pairs.codes[part.items]
             table = np.zeros((self.clusters, len(cuts) + 1))
             columns = [(scores[part.items] >= cut).astype(float) for cut in cuts]
@@ -319,14 +330,28 @@ class Population:
                 replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
         return value, replicates
 
-    def _rate_figures(self, rate: RateName, values: Floats, replicates: Floats) -> list[Figure]:
-        items = self.items(rate)
-        n, sizes = len(items), np.bincount(self.pairs.codes[items])
-        clusters = n**2 // int((sizes**2).sum())  # the effective number of equal clusters (Kish 1965)
-        low, high = percentile_interval(replicates)
-        found = []
-        for value, a, b in zip(values.tolist(), low.tolist(), high.tolist(), strict=True):
-            found.append(Figure(value, *widen_share_interval(value, a, b, n=n, clusters=clusters)))
+    def _rate_figures(self, shares: Mapping[RateName, tuple[Floats, Floats]]) -> dict[RateName, list[Figure]]:
+        found = {}
+        for rate, (values, replicates) in shares.items():
+            items = self.items(rate)
+            n, sizes = len(items), np.bincount(self.pairs.codes[items])
+            clusters = n**2 // int((sizes**2).sum())  # the effective number of equal clusters (Kish 1965)
+            ends = zip(values.tolist(), *(end.tolist() for end in percentile_interval(replicates)), strict=True)
+            found[rate] = [
+                Figure(value, *widen_share_interval(value, low, high, n=n, clusters=clusters))
+                for value, low, high in ends
+            ]
+        if len(self.parts["hits"]) == 2:  # no narrower than recall and false accepts together
+            for k, hits in enumerate(found["hits"]):
+                parts = [
+                    (w.share, found[rate][k])
+                    for w, rate in zip(self.parts["hits"], ("recall", "false_accepts"), strict=True)
+                ]
+                below = math.hypot(*(share * (one.value - one.low) for share, one in parts))
+                above = math.hypot(*(share * (one.high - one.value) for share, one in parts))
+                found["hits"][k] = Figure(
+                    hits.value, min(hits.low, hits.value - below), max(hits.high, hits.value + above)
+                )
         return found
 
     def _precision_figures(
@@ -369,6 +394,7 @@ def precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats
 REPLICATES = 2_000
 WEIGHTS_AT_ONCE = 2_000_000
 WEIGHT_ROUNDING = 1e-9  # rounding error of sums of weights
+RATE_DIGITS = 12  # decimals of rates, which are such sums
 RATE_NAMES = {"hits": "hits", "false_accepts": "false accepts", "recall": "recall"}
 COUNTED_NAMES = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
 
@@ -405,8 +431,9 @@ def match_threshold(
     """Return the threshold of `new` at which the rate `way` equals that of `old` at its threshold.
 
     The threshold lies halfway between two scores, because exactly at a score, pairs with nearly that score would be
-    lost or won by chance. It and its interval are rounded as far as its accepted pairs allow. The match is refused if the old threshold accepts fewer than `least` of the counted pairs, or
-    if the data lack the label.
+    lost or won by chance. It and its interval are rounded as far as its accepted pairs allow.
+    The match is refused if the old threshold accepts fewer than `least` of the counted pairs, or if the data lack the
+    label.
     """
     if not population.has_items_for_rate(way):
         return MatchedThreshold(way, 0, refused=f"no pair is labelled as {COUNTED_NAMES[way][:-1]}")
@@ -419,18 +446,14 @@ def match_threshold(
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
     drawn = np.concatenate([both.match_in_replicates(some) for some in slices if len(some)])
-    low, high = percentile_interval(drawn)
-    ends = zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True)
-    threshold, *rates = (Figure(value, *both_ends) for value, *both_ends in ends)
-    decimals = decimals_of_threshold(threshold.value, new)
-    threshold = Figure(*(round(end, decimals) for end in (threshold.value, threshold.low, threshold.high)))
-    does = dict(zip(both.names, rates, strict=False))
-    change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
-    hits = int((new[population.items("hits")] >= threshold.value).sum())
-    point = ThresholdRates(
-        threshold.value, hits, does["hits"], *map(does.get, ("false_accepts", "recall", "precision"))
-    )
-    return MatchedThreshold(way, accepted, threshold, point, RateChanges(**change))
+    figures = [Figure(*map(float, ends)) for ends in zip(values[0], *percentile_interval(drawn), strict=True)]
+    decimals = decimals_of_threshold(figures[0].value, new)
+    threshold = Figure(*(round(end, decimals) for end in (figures[0].value, figures[0].low, figures[0].high)))
+    shares = {base: (values[0, k : k + 1], drawn[:, k : k + 1]) for k, base in enumerate(both.bases, 1)}
+    changes = {base: figures[k] for k, base in enumerate(both.bases, 1 + len(both.bases)) if base != way}
+    hits = (new[population.items("hits")] >= threshold.value).sum()
+    (point,) = population.rates_of_shares(np.array([threshold.value]), np.array([hits]), shares)
+    return MatchedThreshold(way, accepted, threshold, point, RateChanges(**changes))
 
 
 @dataclass(frozen=True)
@@ -448,13 +471,8 @@ class _PairedScores:
         """The rates that the data have items for."""
         return [base for base in RATES if self.population.has_items_for_rate(base)]
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the new threshold's rates."""
-        return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
-
     def match_in_replicates(self, weights: NDArray[np.float32]) -> Floats:
-        """Return the new threshold, its rates (as `names`) and changes (as `bases`) in each replicate; shape [r, k]."""
+        """Return the new threshold, its rates and their changes (both as `bases`) in each replicate; shape [r, k]."""
         # Halfway from the last accepted score to the first one that is not; shape [r].
         items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
         target = drawn @ (self.old[items] >= self.old_threshold)
@@ -466,10 +484,8 @@ class _PairedScores:
         found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)
         thresholds = found
         shares = {base: self._shares(base, weights, thresholds) for base in self.bases}
-        does = [new for new, _ in shares.values()]
-        if (positives := self.population.positives) is not None:
-            does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
-        return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
+        rates = [*(new for new, _ in shares.values()), *(new - old for new, old in shares.values())]
+        return np.column_stack([thresholds, *np.round(rates, RATE_DIGITS)])
 
     def _shares(self, rate: RateName, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
         """Return the shares that the new model accepts at each replicate's threshold; shape [r].
@@ -484,7 +500,7 @@ class _PairedScores:
 
     def _item_weights(self, rate: RateName, weights: NDArray[np.float32]) -> Floats:
         """Return the weight of each item in each replicate, summing to 1 (NaN if none is drawn); shape [r, m]."""
-        parts = self.population.weighted_items_of_rate(rate)
+        parts = self.population.parts[rate]
         return np.concatenate([_item_weights(self.population.pairs.codes, part, weights) for part in parts], axis=1)
 
 

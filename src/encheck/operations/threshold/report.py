@@ -88,10 +88,9 @@ def answer_lines(report: ThresholdReport) -> Iterator[str]:
     named = ((report.baseline, report.old), (f"{report.model} at the old value", report.same_number),
              (f"{report.model} at your threshold", report.own))  # fmt: skip
     yield from (f"{name} {threshold_text(point.threshold)}: {rates_text(point)}" for name, point in named if point)
-    if report.rivals:
-        costs = [
-            f"{one.name} {rate_text(one.false_accepts)} false accepts" for one in report.rivals if one.false_accepts
-        ]
+    if costs := [
+        f"{one.name} {rate_text(one.false_accepts)} false accepts" for one in report.rivals if one.false_accepts
+    ]:
         point = next((p for p in (report.own, report.kept, report.strictest) if p and p.threshold == report.at), None)
         point = point or next((m.point for m in report.matches if m.point and m.point.threshold == report.at), None)
         # accepting at random accepts the same share of negatives as of positives
@@ -106,7 +105,7 @@ def match_line(report: ThresholdReport, match: MatchedThreshold) -> str:
 
     The requested match also has its other rates.
     """
-    what = f"the same {RATE_NAMES[match.way]} as {report.baseline}"
+    what = matched_rate_text(report, match)
     if match.threshold is None or match.point is None:
         return f"cannot tell: no threshold of {report.model} for {what}, {match.refused}"
     value, low, high = map(threshold_text, (match.threshold.value, match.threshold.low, match.threshold.high))
@@ -116,21 +115,31 @@ def match_line(report: ThresholdReport, match: MatchedThreshold) -> str:
     rates = ((base, getattr(match.change, base)) for base in RATES)
     changes = [f"{RATE_NAMES[base]} {points_text(change)}" for base, change in rates if change]
     moved = f"; change: {', '.join(changes)}" if changes else ""
-    return f"{head}: {rates_text(match.point, but=match.way)}{moved}"
+    return f"{head}: {rates_text(match.point)}{moved}"
+
+
+def matched_rate_text(report: ThresholdReport, match: MatchedThreshold) -> str:
+    """Return the rate that both thresholds share, or both rates if equal scores set them more than a pair apart."""
+    name = RATE_NAMES[match.way]
+    new, old = (getattr(point, match.way, None) for point in (match.point, report.old))
+    if new and old and abs(new.value - old.value) * match.accepted > 1.5 * old.value:
+        return f"{percent(new.value)} {name}, the nearest to {percent(old.value)} of {report.baseline}"
+    return f"the same {name} as {report.baseline}"
 
 
 def points_text(change: Figure) -> str:
-    """Return a difference of two rates.
+    """Return a difference of two rates, without its interval if that has no width.
 
-    >>> points_text(Figure(-0.012, -0.03, 0.001))
-    '-1.2 points [-3.0, +0.1]'
+    >>> points_text(Figure(-0.012, -0.03, 0.001)), points_text(Figure(0, 0, 0))
+    ('-1.2 points [-3.0, +0.1]', '+0.0 points')
     """
-    return f"{100 * change.value:+.1f} points [{100 * change.low:+.1f}, {100 * change.high:+.1f}]"
+    value, low, high = (round(100 * one, 1) + 0.0 for one in (change.value, change.low, change.high))  # no -0.0
+    return f"{value:+.1f} points{f' [{low:+.1f}, {high:+.1f}]' if low < high else ''}"
 
 
-def rates_text(point: ThresholdRates, *, but: str = "") -> str:
+def rates_text(point: ThresholdRates) -> str:
     """Return the rates of a threshold in words."""
-    parts = [(base, getattr(point, base)) for base in ("hits", "false_accepts", "recall", "precision") if base != but]
+    parts = [(base, getattr(point, base)) for base in ("hits", "false_accepts", "recall", "precision")]
     return ", ".join(f"{name.replace('_', ' ')} {rate_text(value)}" for name, value in parts if value is not None)
 
 
@@ -154,7 +163,8 @@ def promise_lines(report: ThresholdReport) -> Iterator[str]:
         return
     none = f"no threshold of {report.model} for {budget} false accepts"
     if strictest is None or strictest.false_accepts is None:
-        yield f"cannot tell: {none} is shown: fewer than {MIN_ACCEPTED} pairs can be accepted, and none has label 1"
+        few = f"no pair has label 1, and fewer than {MIN_ACCEPTED} have no label"
+        yield f"cannot tell: {none} is shown: {few}"
         return
     where = f"at {threshold_text(strictest.threshold)}, the strictest that {OF_USE}"
     best = f"false accepts are {rate_text(strictest.false_accepts)} {where}"
@@ -335,9 +345,7 @@ def threshold_banner(report: ThresholdReport) -> VerdictBanner:
     elif match and match.threshold:
         number = threshold_text(match.threshold.value)
         old = threshold_text(report.old.threshold) if report.old else "the old value"
-        answer = (
-            f"Use {report.model} at {number}: it has the same {RATE_NAMES[match.way]} as {report.baseline} at {old}"
-        )
+        answer = f"Use {report.model} at {number}: it has {matched_rate_text(report, match)} at {old}"
         lead, step = said[0], NextStep(f"Replace the threshold {old} by {number} when you switch models.")
     elif match:
         answer = f"No threshold of {report.model} matches the threshold of {report.baseline}"
