@@ -156,7 +156,12 @@ def compare_labelled_pairs(
     for scores in (np.asarray(old, float), np.asarray(new, float)):
         step = threshold_step(scores[negatives])  # of negatives alone, so that positives do not affect the threshold
         strictest = strictest_useful_threshold(scores, scores[positives], step=step)
-        made = judge_budget(Negatives(scores[negatives], depends_on), budget=budget, strictest=strictest, step=step)
+        which = Negatives(
+            scores[negatives],
+            depends_on,
+            lambda some: among.sum_over_sharing_items(some[:, None].astype(np.float64))[some, 0],
+        )
+        made = judge_budget(which, budget=budget, strictest=strictest, step=step)
         accepted = np.zeros(len(positives)) if made.threshold is None else scores[positives] >= made.threshold
         sides.append(PairsSide(made, accepted.astype(float)))
         moves.append(_threshold_effects(scores[positives], scores[negatives], made))

@@ -9,10 +9,10 @@ variance p (1 - p) sum a_i / n^2 if all dependent negatives agree, and less othe
 Kish's (1965) effective number, (sum m)^2 / sum m^2. Clopper and Pearson's (1934) bound of the rate is taken at that
 number. The bound is exact for independent negatives. Otherwise it is an approximation, which
 `lab/benchmarks/threshold.py` tests. The approximation fails if negatives that many others depend on also score higher:
-then the n are worth about n divided by the mean a_i of the accepted. The sample shows this mean only roughly, and often
-lacks the large cluster that breaks a promise. So one more of the largest clusters is counted as accepted. A promise is
-*uneven* if the negatives are then worth at least a sixth fewer, and so few would not show the budget. In the samples
-of the benchmark, a promise that is not uneven is broken in about 5% at most; this, too, is an approximation.
+then the n are worth about n k / sum b_i, where each of the k accepted depends on b_i of them. The sample shows this
+only roughly, and often lacks the large cluster that breaks a promise. So one more large cluster is counted as accepted.
+A promise is *uneven* if the negatives are then worth at least a sixth fewer, and so few would not show the budget.
+This, too, is an approximation, which the benchmark tests.
 
 Theorem. Let p(c) be a p-value of "the rate at c is above the budget" that rises with the scores, as the bound here
 does. Test from the highest threshold down, and stop at the first that is not rejected. Then the rate at the last one
@@ -33,8 +33,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Outcome = Literal["kept", "broken", "undecided"]
 MIN_ACCEPTED = 30  # a threshold that accepts fewer pairs, and fewer than half of the positives, is useless
-UNEVEN_FROM = 1.2  # times fewer effective negatives: less is noise
+LARGE, UNEVEN_FROM = 0.25, 1.2  # large clusters hold that share of the budget; so many times fewer is uneven
 UNEVEN = " unless the negatives of large clusters or popular texts score higher"
 OF_USE = f"accepts {MIN_ACCEPTED} pairs or half of the positives"
 DIGITS = 4
@@ -57,18 +58,19 @@ class Negatives:
     """Distinct pairs that should not be accepted.
 
     `scores` has their scores, and `depends_on` the number of negatives that each depends on, itself included; shape
-    [n].
+    [n]. `among` takes some of them, as a mask of shape [n], and returns on how many of these each depends; shape [m].
     """
 
     scores: Floats
     depends_on: Codes
+    among: Callable[[NDArray[np.bool_]], NDArray[Any]]
 
     @classmethod
     def of_clusters(cls, scores: Floats, clusters: Codes) -> Negatives:
         """Return negatives that depend on all others in their cluster; `clusters` has the code of each cluster, shape
         [n].
         """
-        return cls(scores, np.bincount(clusters)[clusters])
+        return cls(scores, np.bincount(clusters)[clusters], lambda some: np.bincount(clusters[some])[clusters[some]])
 
     @property
     def effective_negatives(self) -> int:
@@ -76,14 +78,17 @@ class Negatives:
         return len(self.scores) ** 2 // int(self.depends_on.sum())
 
     def is_uneven(self, threshold: float, budget: float) -> bool:
-        """Return whether they do not show the budget if they are worth what those above the threshold show.
+        """Return whether they do not show the budget if they are worth what the accepted ones and one more large
+        cluster show.
 
-        One more cluster of the largest size counts as above the threshold.
+        That cluster is as large as those that hold the share `LARGE` of the budget.
         """
-        n, accepted, largest = len(self.scores), self.depends_on[self.scores >= threshold], int(self.depends_on.max())
-        near = n * (len(accepted) + largest) // (int(accepted.sum()) + largest**2)
+        n, largest = len(self.scores), int(np.quantile(self.depends_on, 1 - LARGE * budget, method="higher"))
+        accepted = self.scores >= threshold
+        count, together = int(accepted.sum()), int(self.among(accepted).sum()) if accepted.any() else 0
+        near = n * (count + largest) // (together + largest**2)
         is_less = near * UNEVEN_FROM < self.effective_negatives
-        return is_less and share_upper_bound(near * len(accepted) / n, near) > budget
+        return is_less and share_upper_bound(near * count / n, near) > budget
 
 
 def threshold_step(scores: Floats) -> float:

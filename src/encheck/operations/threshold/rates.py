@@ -278,7 +278,8 @@ class Population:
                 "Remedy: label some production pairs that differ in meaning"
             )
         items = self.items("false_accepts")
-        return Negatives(scores[items], self.pairs.depends_on(items))
+        among = self.pairs.depends_on
+        return Negatives(scores[items], among(items), lambda some: among(items[some]))
 
     def strictest_threshold(self, scores: Floats, *, step: float) -> float | None:
         """Return the highest useful threshold (`strictest_useful_threshold`) for the pairs that hits are counted on.
@@ -342,11 +343,9 @@ class Population:
                 for value, low, high in ends
             ]
         if len(self.parts["hits"]) == 2:  # no narrower than recall and false accepts together
+            weights = [part.share for part in self.parts["hits"]]
             for k, hits in enumerate(found["hits"]):
-                parts = [
-                    (w.share, found[rate][k])
-                    for w, rate in zip(self.parts["hits"], ("recall", "false_accepts"), strict=True)
-                ]
+                parts = list(zip(weights, (found["recall"][k], found["false_accepts"][k]), strict=True))
                 below = math.hypot(*(share * (one.value - one.low) for share, one in parts))
                 above = math.hypot(*(share * (one.high - one.value) for share, one in parts))
                 found["hits"][k] = Figure(
