@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from encheck.datasets.dataset import Dataset
 from encheck.engine.shrinking import find_shipped_claim, level_of_case
+from encheck.generators.antonym import antonym
 from encheck.generators.phenomenon import phenomenon_generator
+from encheck.generators.synonym import synonym
 from encheck.ids import ItemId
 from encheck.items import contrast
 from encheck.items.variants import VariantMaker
@@ -208,7 +210,24 @@ def test_generated_edits_are_made_again():
     assert short.id == item.id
 
 
-def test_edits_are_made_again_in_crossed_groups_and_under_other_seeds():
+def test_other_seeds_are_tried_when_the_first_one_replaces_other_words():
+    maker = VariantMaker(0, ENGLISH)
+    build = contrast(synonym, antonym)
+
+    def items(text):
+        return build(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).included
+
+    source = "The big shop increased its prices and closed early."
+    (item,) = items(f"In April {source[0].lower()}{source[1:]}")
+    (again,) = items(source)
+    (short,) = make_triplet_remaker(build, level=1, maker=maker)(item, [source])
+    assert "raised" not in again.near
+    assert (short.near, short.far) == tuple(
+        f"The big shop {verb} its prices and closed early." for verb in ("raised", "decreased")
+    )
+
+
+def test_edits_are_made_again_in_crossed_groups():
     maker = VariantMaker(0, ENGLISH)
     text = "In a series of raids, the police arrested 31 suspects on Saturday."
     claim = find_shipped_claim("number_is_seen_in_both_directions")

@@ -572,7 +572,8 @@ def make_triplet_remaker(
             data = Dataset(item.id.partition("/")[0], (), groups, "", len(groups))
             made: list[Triplet] = []
             with suppress(NothingToMeasure):
-                for one in build(data, level, replace(maker, seed=maker.seed + at)).included:
+                # With its own cache, because the cached variants are those of the first seed.
+                for one in build(data, level, replace(maker, seed=maker.seed + at, _made={})).included:
                     made += one.triplets if isinstance(one, Crossed) else [one] if isinstance(one, Triplet) else []
             triplets |= {one.source: replace(one, id=item.id) for one in made if replaces_same_words(item, one)}
         return [triplets.get(text) for text in sources]
