@@ -95,6 +95,11 @@ WRITTEN = {
     "There is a 2 mm nodule in it.": ("2 mm", "measure", {"2-mm", "2-millimeter"}),
     "The baby weighed 2.85 kg then.": ("2.85 kg", "measure", {"2.85 kilograms", "2,850 grams"}),
     "It suits a 4-5 year old child.": ("4-5", "range", {"4 to 5"}),
+    "They order 300 pizzas every day.": ("300", "cardinal", {"three hundred"}),
+    "Did he come? No. 15 people came.": ("15", "cardinal", {"fifteen"}),
+    "Roughly 3/4 of the class agreed.": ("3/4", "fraction", {"three quarters"}),
+    "The town has 5k residents.": ("5k", "cardinal", {"5 thousand", "5,000"}),
+    "The wall is 3 ft high.": ("3 ft", "measure", {"3 feet", "three feet"}),
 }  # fmt: skip
 
 
@@ -183,6 +188,16 @@ LEFT = {
     "The Fantastic Four were on the cover.": "part of a name",
     "The 7th Fleet sailed on Monday.": "part of a name",
     "The September 11 attacks changed the law.": "part of a name",
+    "The victims number 300.": "part of a name",
+    "The bus 300 people took broke down.": "part of a name",
+    "The meeting is on 3/4.": "no other way to write the number",
+    "Part 1/2 of the series is online.": "no other way to write the number",
+    "She won the 5K race on Sunday.": "no other way to write the number",
+    "Please see section 3.2.1 for details.": "no other way to write the number",
+    "As stated in clause 4.1.2, the fee is due.": "no other way to write the number",
+    "The gap rose to 1:30.": "figures that may not be a time",
+    "It costs £1.": "no other way to write the number",
+    "It's 12 o'clock.": "no other way to write the number",
 }
 
 

@@ -153,7 +153,9 @@ def _nearby_values(
 def _why_not_count(style: NumberStyle, spot: NumberPlace) -> str:
     """Return why a number in digits is not a count, or "" if it may be one."""
     is_rupees = spot.word_before() in (".", ":") and spot.word_before(2) == "rs"
-    if style.scale.strip() in LETTERS or spot.word_after() in UNITS_AFTER or is_rupees:
+    if style.scale.strip() in LETTERS or spot.word_after() in UNITS_AFTER or is_rupees or is_hour(spot):
+        return NO_OTHER
+    if style.scale.strip().lower() == "k" and not spot.counts_many:  # "a 4K TV", "the 5K race"
         return NO_OTHER
     # A headline: "Man, 20, kills", "Singer dead at 87".
     if (
@@ -309,6 +311,8 @@ def read_fraction(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier or spot.word_before() in ("a", "an", "the"):
         return NO_OTHER
     is_words, dash = not match["below"], "-" if "-" in match[0] else " "
+    if not is_words and (spot.word_after() != "of" or spot.word_before() in LABELS):  # "on 3/4", "part 1/2 of it"
+        return NO_OTHER
 
     def write_in_words(value: Fraction) -> str:
         name = PART_NAMES[value.denominator]
@@ -512,6 +516,8 @@ def read_score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 def read_version(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Read a version: version 2.1, v2.1, Python 3.11."""
     mark, number = match["mark"], match["version"]
+    if not mark and spot.word_before() in LABELS | {"appendix", "clause", "paragraph", "rule"}:
+        return NO_OTHER
     parts = tuple(map(int, number.split(".")))
 
     def write_value(value: tuple[int, ...], *, before: str) -> str:
@@ -537,8 +543,16 @@ def _nearby_versions(parts: tuple[int, ...], distance: int) -> list[tuple[int, .
 
 def read_code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     """Read a number that names something: order #12345, ticket no. 77."""
-    mark, digits = match["mark"] or "", match["digits"]
-    if spot.word_before() not in CODED | {"no"} and not mark.strip():
+    mark, digits, before = match["mark"], match["digits"], slice(spot.first - 1, spot.first)
+    if mark == "":  # not "They order 300 pizzas", "the bus 300 people took"
+        is_code = (
+            spot.word_before() in CODED and spot.parse.pos[before] in (("NOUN",), ("PROPN",)) and not spot.counts_many
+        )
+    elif mark == "number ":  # not "The victims number 300"
+        is_code = spot.tag in ("NN", "NNP") and spot.parse.tags[before] != ("NNS",)
+    else:  # not "Did he come? No. 15 people came."
+        is_code = mark == "#" or spot.word_before() not in ("", ".", "!", "?")
+    if not is_code:
         return None
 
     def write_value(value: int, *, before: str) -> str:
@@ -585,8 +599,8 @@ PERCENT: tuple[tuple[str, MentionReader], ...] = (
     (rf"(?i:{_W})(?P<sign> percent| per cent)", read_percentage),
 )
 PATTERNS: tuple[tuple[str, MentionReader], ...] = (
-    (r"(?P<mark>[Vv]ersion |v\.? ?|V(?=\d+\.))(?P<version>\d+(?:\.\d+){0,3})", read_version),
-    (r"(?<=[a-z] )(?P<mark>)(?P<version>\d+\.\d+\.\d+)", read_version),
+    (r"(?P<mark>[Vv]ersion |v\.?|v\.? (?=\d+\.\d)|V(?=\d+\.))(?P<version>\d+(?:\.\d+){0,3})", read_version),
+    (r"(?<=[a-z] )(?P<mark>)(?P<version>\d+\.\d+\.\d{1,3})", read_version),
     (r"(?P<mark>#|[Nn]o\. |number )(?P<digits>\d{2,12})", read_code),
     (r"(?P<mark>)(?P<digits>\d{3,12})", read_code),
     (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", read_product_code),

@@ -133,7 +133,7 @@ def read_measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     # An abbreviated unit precedes the noun that it describes: "a 2 mm nodule".
     forms = (
         _forms_before_noun(style, word, name)
-        if spot.is_modifier and word not in WORDY and not word.endswith("s")
+        if (spot.noun is not None or spot.pos_after() == "PROPN") and word not in WORDY and not word.endswith("s")
         else []
     )
     forms = forms or list(_measure_forms(value, style, word, name, is_wordy=is_wordy))
@@ -230,6 +230,8 @@ def read_money(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
         lettered = NumberStyle(style.commas, style.decimals, True, LETTERS[scale])
         forms.append(NumberForm("letter", lambda v: before + lettered.write(v)))
     if (not spot.is_modifier and spot.word_after() != "-") or spot.word_after() in MORE_OR_LESS:
+        if value < 2 and not style.decimals:
+            return NO_OTHER
         forms.append(NumberForm("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
         forms += _money_in_words(value, style, currency)
         if scale in ("million", "billion") and value < 10**12:
@@ -268,7 +270,7 @@ def read_money_with_sign_behind(match: re.Match[str], spot: NumberPlace) -> Ment
         return style.write(value) + gap + sign
 
     forms = [NumberForm("sign before", lambda v: sign + style.write(v))]
-    if not spot.is_modifier:
+    if not spot.is_modifier and (value >= 2 or style.decimals):
         forms.append(NumberForm("name", lambda v: f"{style.write(v)} {SAID[CURRENCIES[sign]]}"))
     return _make_money_mention(spot, value, style, write_in_same_notation, tuple(forms))
 

@@ -41,7 +41,7 @@ DECADES = "twenties thirties forties fifties sixties seventies eighties nineties
 IN = frozenset("in since until till by before after from during of".split())
 FORMULA = frozenset(["-", "/", "+", "=", ")", "#", "–", "$", "%", "am", "pm"])
 ON = frozenset("on by of until till from since after before for between to".split())
-AT = frozenset("at by until till from before after around to about past".split())
+AT = frozenset("at by until till from before after around about past".split())  # not "to": "rose to 1:30"
 WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun".split()
 )
