@@ -93,6 +93,7 @@ ALONE = {
     "Wanjiru Kamau said that she had won.": "a person whose gender matters but is unknown",
     "They read https://example.org/Helen.": "no name",
     "Most of them had left by noon.": "no name",
+    "Bishop Curry spoke at the wedding.": "no name with another notation",
     "La réunion avec Helen Porter est reportée à jeudi matin.": "not in English",
     "His University of Texas friends were there.": "part of another name",
     "Helen\tPorter\tLisbon\t12": "a table, a log line or code",

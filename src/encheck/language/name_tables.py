@@ -58,6 +58,14 @@ TITLES = {
     "Lt": "", "Sgt": "", "Capt": "", "Col": "", "Rev": "", "Actor": "", "Actress": "", "Singer": "",
 }  # fmt: skip
 
+FURTHER_TITLES = frozenset(  # no given names; some are also surnames
+    """Abbot Admiral Archbishop Aunt Ayatollah Baron Baroness Bishop Brigadier Brother Cardinal Chief Commander Comrade
+    Congresswoman Constable Corporal Count Countess Czar Dame Deacon Duchess Duke Earl Emperor Empress Farmer Father
+    Frau Grandma Grandpa Herr Imam Inspector King Lady Lord Madame Mademoiselle Major Marshal Monsieur Mother Mullah
+    Nurse Pastor Pope Prince Princess Private Queen Rabbi Saint Senor Senora Señor Señora Sheik Sheikh Sir Sister Sultan
+    Swami Tsar Uncle Viscount""".split()
+)
+
 LEADERS = {  # surnames that identify a person
     "m": """Tony Blair, Barack Obama, Donald Trump, Vladimir Putin, Narendra Modi, Yasser Arafat, Donald Rumsfeld,
     Dick Cheney, Robert Mugabe, Jacques Chirac, Gerhard Schroeder, Silvio Berlusconi, Junichiro Koizumi,

@@ -15,6 +15,7 @@ from encheck.language.name_tables import (
     COMPANIES,
     COUNTRIES,
     FEMALE,
+    FURTHER_TITLES,
     GENDERED,
     LEADERS,
     LEGAL,
@@ -334,7 +335,7 @@ def _may_be_name_part(parse: Parse, at: int) -> bool:
 def _match_full_name(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
     given = parse.words[at]
     last = at + 1
-    if not _may_be_name_part(parse, at) or given in TITLES or given in FULL_TITLES:
+    if not _may_be_name_part(parse, at) or given in TITLES or given in FULL_TITLES or given in FURTHER_TITLES:
         return None
     has_initial = last < len(parse) and INITIAL.fullmatch(parse.words[last]) is not None
     last += has_initial
