@@ -277,6 +277,8 @@ def _expand_clitic(predicate: Predicate) -> list[str]:
     """Return the full forms of a clitic."""
     word = predicate.parse.lowers[predicate.finite]
     if word in CLITICS and word[1:] == "s":
+        if "been" in predicate.parse.lowers[predicate.finite + 1 : predicate.head + 1]:
+            return ["has"]
         full = {"be": "is", "have": "has"}.get(predicate.parse.lower_lemmas[predicate.finite], "")
         return [full] if full and (full == "is") == (predicate.parse.tags[predicate.head] != "VBN") else []
     return [predicate.operator] if word in CLITICS else []

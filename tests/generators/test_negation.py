@@ -36,6 +36,8 @@ DENIED = {
     "All patients are covered.": "Not all patients are covered.",
     "The client isn't aware of the delay.": "The client is indeed aware of the delay.",
     "They didn't reply.": "They replied.",
+    "Our three boys are late.": "Our three boys are not late.",
+    "He's been to Paris.": "He has not been to Paris.",
     "They cannot open the file.": "They can indeed open the file.",
 }
 
@@ -86,6 +88,10 @@ REFUSED = {
     "Open the door.": "no finite predicate",
     "Ya can't.": "no finite predicate",
     "Some patients are late.": "a subject for which both can be true",
+    "Three patients are late.": "a subject for which both can be true",
+    "50% of the users reported the bug.": "a subject for which both can be true",
+    "A number of users reported the bug.": "a subject for which both can be true",
+    "Sometimes he is late.": "a word that only fits outside or only inside a negation",
     "He left because it rained.": "a cause or limit belongs to the predicate",
     "She is happy and so are they.": "a question word or adverb before the predicate",
     "Geese can swim as well.": "a word that only fits outside or only inside a negation",

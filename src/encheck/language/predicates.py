@@ -45,8 +45,10 @@ NEGATIVE = frozenset(
 )
 OPEN = frozenset(  # what is true of some can be false of others
     """some many most several half any either neither few more less fewer somebody someone something anybody anyone
-    anything enough another one both each""".split()
+    anything enough another one both each certain various numerous dozens hundreds thousands millions lots
+    plenty""".split()
 )
+DEFINITE = frozenset("the this that these those".split())
 UNIVERSAL = frozenset("all every everyone everybody everything".split())
 OPEN_SUBJECT = OPEN | NEGATIVE | UNIVERSAL | {"only", "even", "just", "or", "not", "what", "such"}
 OUTSIDE = frozenset(  # words that stay outside a negation
@@ -57,13 +59,15 @@ OUTSIDE = frozenset(  # words that stay outside a negation
     though however therefore thus hence anyway otherwise too least mere nor neither
     either""".split()
 )
-UNSURE = frozenset("perhaps maybe probably possibly presumably apparently only just even not".split())
+UNSURE = frozenset(
+    "perhaps maybe probably possibly presumably apparently only just even not some sometimes often".split()
+)
 INSIDE = frozenset(  # words that occur only inside a negation, or change with it
     """any anyone anything anybody anywhere ever yet either anymore much many long far until till but because since
     necessarily exactly really even only just merely simply nor neither so such instead rather unless without always
     all every everyone everybody everything both too also quite very particularly especially entirely completely
     fully alone other else though although first again nearly whether if one single again
-    immediately""".split()
+    immediately some sometimes often""".split()
 )
 TIED = frozenset("about to going better rather so as that long nt n 't ’t t".split())  # belongs to what is before it
 CAUSES = frozenset("because since so unless until lest than but due thanks".split())
@@ -199,7 +203,16 @@ def _why_not_denied(predicate: Predicate) -> str:
         *(i for i in parse.children[subject] if i < subject or parse.bases[i] in ("det", "advmod", "cc")),
     )
     is_time = parse.entities[subject].endswith(("DATE", "TIME"))
-    if is_time or parse.pos[subject] == "ADJ" or not OPEN_SUBJECT.isdisjoint(parse.lowers[i] for i in inside):
+    is_definite = any(parse.lowers[i] in DEFINITE or parse.deps[i] == "nmod:poss" for i in inside)
+    is_amount = any(parse.tags[i] == "CD" for i in inside) or (
+        parse.lowers[subject] in ("couple", "handful", "number") and parse.lowers[subject + 1] == "of"
+    )
+    if (
+        is_time
+        or (is_amount and not is_definite)  # "50% of the users", "three people", not "the three boys"
+        or parse.pos[subject] == "ADJ"
+        or not OPEN_SUBJECT.isdisjoint(parse.lowers[i] for i in inside)
+    ):
         return "a subject for which both can be true"
 
     clause = list(_tokens_of_clause(predicate))
