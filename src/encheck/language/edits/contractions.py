@@ -9,19 +9,29 @@ from encheck.types import Edit
 
 _NOT = "do|does|did|is|are|was|were|has|have|had|would|could|should|must|need"
 _NEXT = r"(?=\s+\w)"  # no contraction at the end of a clause: "that is what it is."
+_PRONOUN = r"\s+(?:[Ii]|you|he|she|it|we|they)\b"
+# Not in a question with its subject after the auxiliary: "Why can't people vote?", "Won't you stay?"
+_NO_QUESTION = r"(?i:(?<!why )(?<!how )(?<!what )(?<!where )(?<!when ))\b"
+_INSIDE = rf"(?<!^){_NO_QUESTION}"
+_IMPERATIVE = r"(?![^.!]*\?)"
+_PLAIN = r"(?i:(?<!where )(?<!how )(?<!who )(?<!what )(?<!than )(?<!here ))"  # not "I know where you are now"
 SHORT = [
-    (re.compile(rf"\b({_NOT}) not\b{_NEXT}", re.IGNORECASE), r"\1n't"),
-    (re.compile(rf"\b(w)ill not\b{_NEXT}", re.IGNORECASE), r"\1on't"),
-    (re.compile(rf"\b(can)not\b{_NEXT}", re.IGNORECASE), r"\1't"),
-    (re.compile(rf"\b(I) am\b{_NEXT}"), r"\1'm"),
-    (re.compile(rf"\b(you|we|they) are\b{_NEXT}", re.IGNORECASE), r"\1're"),
+    (re.compile(rf"{_INSIDE}({_NOT}) not\b{_NEXT}"), r"\1n't"),
+    (re.compile(rf"{_NO_QUESTION}([Dd]o) not\b{_NEXT}{_IMPERATIVE}"), r"\1n't"),
+    (re.compile(rf"{_INSIDE}will not\b{_NEXT}"), "won't"),
+    (re.compile(rf"{_INSIDE}cannot\b{_NEXT}"), "can't"),
+    (re.compile(rf"{_PLAIN}\b(I) am\b{_NEXT}"), r"\1'm"),
+    (re.compile(rf"(?:{_PLAIN}|(?=\w+ are \w+ing\b))\b(you|we|they) are\b{_NEXT}", re.IGNORECASE), r"\1're"),
     (re.compile(rf"\b(I|you|he|she|it|we|they) will\b(?! not){_NEXT}", re.IGNORECASE), r"\1'll"),
-    (re.compile(rf"\b(it|that|there|here) is\b(?! not){_NEXT}", re.IGNORECASE), r"\1's"),
+    (re.compile(rf"\b(it|that) is\b(?! not){_NEXT}", re.IGNORECASE), r"\1's"),
+    (re.compile(rf"(?<!\w )\b(there|here) is\b(?! not){_NEXT}", re.IGNORECASE), r"\1's"),  # not "Parking here is free"
+    (re.compile(r"\b(there) is\b(?= (?:a|an|no|some|one|such)\b)"), r"\1's"),
 ]
 LONG = [
-    (re.compile(r"\b(w)on['’]t\b", re.IGNORECASE), r"\1ill not"),
-    (re.compile(r"\b(can)['’]t\b", re.IGNORECASE), r"\1not"),
-    (re.compile(rf"\b({_NOT})n['’]t\b(?!\s+(?:I|you|he|she|it|we|they)\b)", re.IGNORECASE), r"\1 not"),
+    (re.compile(rf"{_INSIDE}({_NOT})n['’]t\b(?!{_PRONOUN})"), r"\1 not"),
+    (re.compile(rf"{_NO_QUESTION}([Dd]o)n['’]t\b(?!{_PRONOUN}){_IMPERATIVE}"), r"\1 not"),
+    (re.compile(rf"{_INSIDE}won['’]t\b(?!{_PRONOUN})"), "will not"),
+    (re.compile(rf"{_INSIDE}can['’]t\b(?!{_PRONOUN})"), "cannot"),
     (re.compile(r"\b(I)['’]m\b"), r"\1 am"),
     (re.compile(r"\b(you|we|they)['’]re\b", re.IGNORECASE), r"\1 are"),
     (re.compile(r"\b(I|you|he|she|it|we|they)['’]ll\b", re.IGNORECASE), r"\1 will"),
@@ -36,7 +46,8 @@ def find_contraction_edits(text: str) -> Iterator[Edit]:
     >>> [(e.start, e.end, e.text) for e in find_contraction_edits("They do not know that I am late.")]
     [(5, 11, "don't"), (22, 26, "I'm")]
     """
-    yield from _find_edits(text, LONG) or _find_edits(text, SHORT)
+    if not text.isupper():
+        yield from _find_edits(text, LONG) or _find_edits(text, SHORT)
 
 
 def expand_contractions(text: str) -> str:
