@@ -9,6 +9,7 @@ from encheck.datasets.load import load
 from encheck.datasets.reader import PairRow
 from encheck.errors import NothingToMeasure
 from encheck.generators.antonym import antonym
+from encheck.generators.invariance import casing
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.synonym import synonym
@@ -75,6 +76,11 @@ def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
 def test_nothing_is_measured_where_no_sentence_has_a_variant(data):
     with pytest.raises(NothingToMeasure, match="no sentence of own gives this check something to compare"):
         edited_pairs(silent)(data, 1, VariantMaker())
+
+
+def test_two_edits_that_give_the_same_text_are_no_contrast(data):
+    with pytest.raises(NothingToMeasure, match="both edits give the same text"):
+        contrast(casing, casing)(data, 1, VariantMaker())
 
 
 def silent(group, *, level, rng, english):

@@ -247,6 +247,8 @@ def _contrast_triplet(dataset: Dataset, group: Group, near: Variant | str, far: 
         return near if isinstance(near, str) else str(far)
     if group.source in (near.text, far.text):
         return "the published recipe changed nothing: there is no contrast"
+    if near.text == far.text:
+        return "both edits give the same text"
     name = _item_id(dataset, (group.source, near.text), far)
     return Triplet(
         name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split,
