@@ -168,6 +168,14 @@ def test_a_notation_changes_what_it_says_of_any_text(text, kind, size):
         assert edit_distance(text, apply_edits(text, edits)) <= size
 
 
+def test_no_mark_of_a_list_or_quotation_stands_before_a_number():
+    text = "100 users reported the same bug."
+    for size in range(1, 5):
+        for seed in range(20):
+            edits = choose_notation_edits(text, "markup", size, Draws(seed, "markup", text)) or ()
+            assert all(edit.start for edit in edits)
+
+
 def test_the_same_seed_makes_the_same_and_another_seed_others():
     first, again, other = ([made(text, g, seed=seed) for text in TEXTS for g in NOISE.values()] for seed in (0, 0, 1))
     assert first == again

@@ -245,7 +245,7 @@ def find_capital_edits(text: str) -> Iterator[NotationEdit]:
 
 def find_markup_edits(text: str) -> Iterator[NotationEdit]:
     """Yield edits that add marks of lists, headings and quotations, bold, italics, code, or stray HTML tags."""
-    if not re.match(r"\W", text):
+    if not re.match(r"[\W\d]", text):  # "> 100 users" says more than 100
         yield from (NotationEdit(((0, 0, mark),), len(mark)) for mark in BEFORE)
     for result in _find_content_words(text):
         for mark in AROUND:
