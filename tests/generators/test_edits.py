@@ -233,6 +233,21 @@ def test_no_opposite_stands_with_a_word_that_only_the_other_takes(maker, text):
     assert one(maker, antonym, text) == "a word of degree or negation before it"
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("The man is short.", "The man is tall."),
+        ("The dress is short.", "The dress is long."),
+        ("Mary is short.", None),
+        ("The bed is hard.", None),
+        ("The wall is 3 ft high.", None),
+    ],
+)
+def test_the_sense_of_a_word_is_read_off_its_noun(maker, text, wanted):
+    found = one(maker, antonym, text)
+    assert (found.text if isinstance(found, Variant) else None) == wanted
+
+
 @pytest.mark.parametrize("text", ["The committee agreed to it.", "They agreed to the plan."])
 def test_who_agrees_to_something_does_not_disagree_to_it(maker, text):
     assert isinstance(one(maker, antonym, text), str)

@@ -111,6 +111,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "bareobj": lambda p, i: (thing := p.child(i, "obj")) is not None and thing > i and p.pos[thing] == "NOUN",
     "toinf": lambda p, i: any(p.bases[j] == "acl" and p.tags[j] == "VB" for j in p.children[i]),
     "nmod": lambda p, i: p.deps[i] == "case" and p.bases[p.heads[i]] == "nmod",
+    "noname": lambda p, i: not any(p.bases[j] == "nsubj" and p.pos[j] == "PROPN" for j in p.children[i]),
     "xcomp": lambda p, i: p.dependent_relations[i] & OPEN_CLAUSE != 0,
     "follows": lambda p, i: (
         p.dependent_relations[i] & CLAUSE != 0 and any(p.bases[j] == "ccomp" and j > i for j in p.children[i])
