@@ -269,7 +269,8 @@ def list_values_at_distance(
     """Return other values at this distance, with as many places, from `minimum` to `maximum`.
 
     Near is one or two steps of the last place (for round numbers one step or a part of it), middle a quarter to three
-    quarters of the value, far five to fifteen times the value or a tenth.
+    quarters of the value (if it has under `FEW` steps, three to five steps), far five to fifteen times the value or a
+    tenth.
 
     >>> [[int(v) for v in list_values_at_distance(Fraction(12), distance=size)] for size in (NEAR, MIDDLE)]
     [[10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21]]
