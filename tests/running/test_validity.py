@@ -14,7 +14,7 @@ from encheck.types import Estimate, FloorAndAim, Validity
 from encheck.verdict import JudgingTerms, judge_by_terms
 
 TEXTS = (
-    "The clinic opens at 9 in the morning.",
+    "The clinic opens 9 rooms in the morning.",
     "We paid 300 dollars for 12 chairs.",
     "The bridge is 40 metres long.",
     "A striker won 3 matches in May.",
