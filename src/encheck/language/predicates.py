@@ -205,7 +205,7 @@ def _why_not_denied(predicate: Predicate) -> str:
     is_time = parse.entities[subject].endswith(("DATE", "TIME"))
     is_definite = any(parse.lowers[i] in DEFINITE or parse.deps[i] == "nmod:poss" for i in inside)
     is_amount = any(parse.tags[i] == "CD" for i in inside) or (
-        parse.lowers[subject] in ("couple", "handful", "number") and parse.lowers[subject + 1] == "of"
+        parse.lowers[subject] in ("couple", "handful", "number") and "of" in parse.lowers[subject + 1 : subject + 2]
     )
     if (
         is_time
