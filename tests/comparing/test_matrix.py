@@ -54,7 +54,7 @@ def test_a_rise_below_guessing_is_no_evidence(tmp_path):
     told, page = "\n".join(comparison_lines(found, everything=True)), render_comparison(found)
     assert "damaged: better in 0, worse in 0, cannot tell in 0, no evidence in 1 (opposites)" in told
     assert "9%   27% *    80% +" in told
-    assert "* no evidence: the figure rose, but the model is not shown to beat guessing" in told
+    assert "* no evidence: the figure rose, but is not shown to be 4 points above guessing" in told
     assert "0 of 1 differ beyond their interval: 0 higher, 0 lower" in told
     assert "1 of 1 are no evidence" in told
     assert '<td role="cell" data-model="damaged">0 of 1</td>' in page
