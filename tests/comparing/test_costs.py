@@ -54,6 +54,8 @@ def row(name, quality, *, speed=100.0, dimension=384, price=None):
         (row("a", measured(0.8)), row("b", measured(1)), "b"),  # certainly worse, same costs
         (row("a", measured(0.5, clusters=1)), row("b", measured(1, clusters=1)), ""),  # all queries ask one document
         (row("a", measured(0.5, queries=19)), row("b", measured(1, queries=19)), ""),  # too few for a verdict
+        (row("a", measured(1, queries=19)), row("b", measured(0, queries=19), dimension=128), ""),  # nor is b as good
+        (row("a", measured(0, queries=19)), row("b", measured(1, queries=19), dimension=128), "b"),
         (row("a", apart(0.8)), row("b", apart(0.9)), ""),  # not separable, same costs
         (row("a", apart(0.8)), row("b", apart(0.9), dimension=128), "b"),  # as good, smaller
         (row("a", measured(1)), row("b", measured(0.8), dimension=128), ""),  # better, larger
@@ -130,6 +132,10 @@ def test_models_within_noise_are_said_to_be():
     rows = [row("a", apart(0.8)), row("b", apart(0.81)), row("c", None)]
     assert list(inseparable_pairs(rows, "quality")) == [("a", "b")]
     assert list(inseparable_pairs([row("a", measured(0.8)), row("b", measured(1))], "quality")) == []
+    for clusters in (19, 20):
+        few = CostComparison((row("a", measured(1, clusters=clusters)),), "recall@1", 40, ("a",), {}, {}).report
+        said = "no difference in recall@1 counts: the queries have fewer than 20 clusters"
+        assert (said in list(cost_lines(few))) is (clusters < 20)
 
 
 @pytest.fixture

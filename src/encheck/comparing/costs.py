@@ -166,7 +166,8 @@ class ModelCost:
 class CostReport:
     """The JSON of `encheck compare --cost --json`. Shares are proportions, intervals are 95%.
 
-    `figure` names the quality figure; "" without data. `front` lists the models on the Pareto front. `beaten` maps each
+    `figure` names the quality figure; "" without data. `clusters` is the effective number of clusters of the queries, 0
+    without data. `front` lists the models on the Pareto front. `beaten` maps each
     other model to a model that is better in one criterion and worse in none. `inseparable` lists the pairs of models
     that do not differ certainly in quality or in behaviour. `at_chance` names the properties in which no model is shown
     to beat guessing. Differences in these do not count. `guessing` lists the models that are shown to beat guessing in
@@ -175,6 +176,7 @@ class CostReport:
 
     schema_version: Literal[1] = field(default=1, kw_only=True)
     figure: str
+    clusters: Count
     documents: Count
     models: tuple[ModelCost, ...]
     front: tuple[str, ...]
@@ -211,8 +213,9 @@ class CostComparison:
                 speed.texts_a_second if speed else None, speed.p50 if speed else None, speed.p95 if speed else None,
                 row.cost.price, row.cost.is_stored,
             ))  # fmt: skip
+        clusters = max((effective_clusters(row.quality.sharing) for row in self.rows if row.quality), default=0)
         return CostReport(
-            self.figure, self.documents, tuple(models), self.front, self.beaten, self.inseparable, self.at_chance,
+            self.figure, clusters, self.documents, tuple(models), self.front, self.beaten, self.inseparable, self.at_chance,
             tuple(row.name for row in self.rows if row.checks and not any(one.beats_chance for one in row.checks)),
         )  # fmt: skip
 
@@ -317,11 +320,14 @@ def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
     """Return the first model that is better than `row` in one criterion and worse in none, or "" if there is no such
     model.
 
-    A model with unknown quality, behaviour or speed never beats one whose value is known.
+    A model with unknown quality, behaviour or speed never beats one whose value is known. With too few clusters for a
+    verdict on quality, it never beats one whose quality is higher.
     """
     known = [[one.quality is not None, bool(one.checks), one.cost.speed is not None] for one in (row, *rows)]
     for other, its in zip(rows, known[1:], strict=True):
         is_known = all(other_has or not own_has for own_has, other_has in zip(known[0], its, strict=True))
+        if row.quality and other.quality and effective_clusters(row.quality.sharing) < MIN_CLUSTERS:
+            is_known &= bool(row.quality.values.mean() <= other.quality.values.mean())
         if (
             other is not row
             and is_known
@@ -424,6 +430,8 @@ def _cost_remarks(report: CostReport) -> Iterator[str]:
     for what, pairs in report.inseparable.items():
         if pairs:
             yield f"not separable in {what}: {', '.join(f'{names[one]} and {names[other]}' for one, other in pairs)}"
+    if report.figure and report.clusters < MIN_CLUSTERS:
+        yield f"no difference in {report.figure} counts: the queries have fewer than {MIN_CLUSTERS} clusters"
     if report.at_chance:
         guessed = ", ".join(map(plain_name, report.at_chance))
         yield f"no evidence of {guessed}: no model is shown to beat guessing, so no difference counts"
