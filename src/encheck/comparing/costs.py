@@ -215,7 +215,8 @@ class CostComparison:
             ))  # fmt: skip
         clusters = max((effective_clusters(row.quality.sharing) for row in self.rows if row.quality), default=0)
         return CostReport(
-            self.figure, clusters, self.documents, tuple(models), self.front, self.beaten, self.inseparable, self.at_chance,
+            self.figure, clusters, self.documents, tuple(models), self.front, self.beaten, self.inseparable,
+            self.at_chance,
             tuple(row.name for row in self.rows if row.checks and not any(one.beats_chance for one in row.checks)),
         )  # fmt: skip
 

@@ -342,6 +342,17 @@ def test_a_verifier_that_sees_nothing_helps_nothing(verified):
     assert (verified("blind", max_false_accepts=0.08).outcome, verified("blind").exit_code) == ("broken", 1)
 
 
+def test_negatives_alone_show_no_use_of_a_verifier(tmp_path):
+    texts = np.random.default_rng(0).choice(["dog", "sun", "tree", "fish", "sky"], (1_000, 2, 3))
+    rows = [f"{' '.join(one)} a{i},{' '.join(other)} b{i},0\n" for i, (one, other) in enumerate(texts)]
+    asked = write(tmp_path / "p.csv", "first,second,label\n" + "".join(rows))
+    found = encheck.threshold("jaccard", asked, max_false_accepts=0.1, own=0.5, verify="tf-idf", report_dir=tmp_path)
+    assert found.cascade.does.accepted >= 30
+    assert (found.cascade.upper <= 0.1, found.exit_code) == (True, 10)
+    assert "less with 95% confidence, but too few pairs without label 0 are accepted" in list(threshold_lines(found))[1]
+    assert "Add pairs with label 1 or without a label" in (tmp_path / "threshold.html").read_text("utf-8")
+
+
 def test_a_verifier_that_fails_is_named(verified):
     with pytest.raises(ModelError, match=r"broken of .*verifiers.py: 2 of 2 pair scores are NaN"):
         verified("broken")

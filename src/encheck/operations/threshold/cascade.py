@@ -131,9 +131,10 @@ class Cascade:
 
     `thresholds` were chosen on `chosen_on` negatives and judged on `judged_on` negatives. `calls` is the share of pairs
     that the verifier has to score. The rate of false accepts is `upper` or less with 95% confidence. `outcome` is
-    "kept" if `upper` is within the budget and the cascade accepts 30 pairs or half of the positives. It is "broken" if
-    even the strictest threshold of the verifier that accepts so many is certainly above the budget. A "kept" budget
-    `is_uneven` like a `ThresholdPromise`. `behaviours` show what gets through.
+    "kept" if `upper` is within the budget and the cascade accepts 30 pairs, of pairs that are not all negatives, or
+    half of the positives. It is "broken" if even the strictest threshold of the verifier that accepts so many is
+    certainly above the budget. A "kept" budget `is_uneven` like a `ThresholdPromise`. `behaviours` show what gets
+    through.
     """
 
     verifier: str
@@ -209,7 +210,9 @@ def evaluate_cascade(
     negatives = judged.negatives(both)
     upper = upper_rate_bound(int((negatives.scores >= thresholds.second).sum()), negatives)
     strictest = judged.strictest_threshold(both, step=step)
-    is_of_use = does.accepted >= MIN_ACCEPTED or (does.recall is not None and does.recall.value >= 0.5)
+    is_of_use = strictest is not None and (
+        does.accepted >= MIN_ACCEPTED or (does.recall is not None and does.recall.value >= 0.5)
+    )
     outcome: Outcome = "undecided"
     if is_of_use and upper <= budget:
         outcome = "kept"

@@ -203,6 +203,9 @@ def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str
         "broken": f"so no threshold of the verifier that {OF_USE} keeps {budget}, with 95% confidence",
         "undecided": f"so {budget} is not shown: false accepts may be up to {percent(both.upper)}",
     }
+    if both.outcome == "undecided" and alone and both.upper <= alone.budget:
+        bound = f"false accepts are {percent(both.upper)} or less with 95% confidence"
+        said["undecided"] = f"so {bound}, but too few pairs without label 0 are accepted"
     yield (
         f"{said[both.outcome]} (chosen on {both.chosen_on:,} negatives, judged on {both.judged_on:,} from other "
         "clusters)"
@@ -339,8 +342,10 @@ def threshold_banner(report: ThresholdReport) -> VerdictBanner:
             verify = "" if both else "Put a verifier behind the model (--verify MODEL), or "
             step = NextStep(f"{verify}{'a' if verify else 'A'}llow more false accepts (--max-false-accepts SHARE).")
         else:
-            answer = f"These pairs cannot show that a threshold of {what} keeps {within}"
-            step = NextStep("Add negative pairs of other clusters, then run again.")
+            answer = f"These pairs cannot show that a useful threshold of {what} keeps {within}"
+            is_useless = report.strictest is None or (both is not None and both.upper <= made.budget)
+            lacking = "pairs with label 1 or without a label" if is_useless else "negative pairs of other clusters"
+            step = NextStep(f"Add {lacking}, then run again.")
         lead = said[1] if len(said) > 1 else ""
     elif match and match.threshold:
         number = threshold_text(match.threshold.value)
