@@ -184,6 +184,8 @@ def test_the_same_model_and_a_scorer_of_pairs_change_nothing_but_thresholds():
     assert list(list_required_changes(OLD, about(), reindex=None, index=None, thresholds=[shift])) == [
         "Move the threshold 0.8 to 0.4, which accepts the same share of own."
     ]
+    equal = measure_threshold_shift(scores, scores.round(), threshold=0.8, data="own")  # 1 accepts half of them, as 0.8
+    assert list(list_required_changes(OLD, about(), reindex=None, index=None, thresholds=[equal])) == []
     few = measure_threshold_shift(scores[:20], scores[:20], threshold=0.8, data="own")
     found = [list(list_required_changes(OLD, about(), reindex=same, index=None, thresholds=[few])),
              list(list_required_changes(OLD, about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip

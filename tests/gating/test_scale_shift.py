@@ -63,8 +63,9 @@ def test_the_scale_is_that_of_data_that_calibrate_both_models():
 
 @pytest.mark.parametrize(
     ("scale", "ties", "says"),
-    [(0.5, 6, "accepts as many"), (1e-4, 9, "accepts as many"), (1.0, 0, "%, the nearest that equal scores allow")],
-)
+    [(0.5, 6, "accepts as many"), (1e-4, 9, "accepts as many"), (1.0, 1, "%, the nearest that equal scores allow"),
+     (0.0, 0, "accepts 100.0%, the fewest that equal scores allow")],
+)  # fmt: skip
 def test_a_threshold_in_use_is_mapped_to_one_that_accepts_as_many(scale, ties, says):
     before = np.random.default_rng(0).uniform(0, 1, 1_000)
     after = (1 - scale * (1 - before)).round(ties)
@@ -74,7 +75,7 @@ def test_a_threshold_in_use_is_mapped_to_one_that_accepts_as_many(scale, ties, s
     said = found.says.rpartition("; ")[2]
     accepted = (after >= float(said.split()[0])).mean()
     assert found.accepts == accepted
-    assert bool(accepted == found.before) is (ties > 0)
+    assert bool(accepted == found.before) is says.endswith("as many")
     assert said.endswith(says)
 
 

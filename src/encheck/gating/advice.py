@@ -229,8 +229,9 @@ def list_required_changes(
         shifts = [one for one in thresholds if one.threshold == threshold]
         mapped = [one for one in shifts if one.same is not None]
         for one in [one for one in mapped if one.data != BUILT_IN] or mapped:
-            if abs(one.now - one.before) > UNCHANGED_SHARE:
-                share = "the same share" if one.accepts == one.before else f"{100 * (one.accepts or 0):.1f}%"
+            accepts = one.accepts or 0.0
+            if abs(one.now - one.before) > max(UNCHANGED_SHARE, abs(accepts - one.before)):
+                share = "the same share" if accepts == one.before else f"{100 * accepts:.1f}%"
                 yield f"Move the threshold {threshold:g} to {one.same:.12g}, which accepts {share} of {one.data}."
         if not mapped and any(one.accepted < one.pairs for one in shifts):
             yield f"Choose a new value for the threshold {threshold:g}: too few pairs score that high to derive one."

@@ -128,7 +128,8 @@ class ThresholdShift:
         """
         moved = f"accepted {100 * self.before:.1f}% of {self.pairs:,} {self.unit}, accepts {100 * self.now:.1f}% now"
         if self.same is not None and self.accepts is not None:
-            nearest = f"{100 * self.accepts:.1f}%, the nearest that equal scores allow"
+            end = "fewest" if self.accepts > 2 * self.before else "nearest"  # no pair at all would be nearer
+            nearest = f"{100 * self.accepts:.1f}%, the {end} that equal scores allow"
             then = f"{self.same:.12g} accepts {'as many' if self.accepts == self.before else nearest}"
         elif self.accepted == self.pairs:
             then = "it accepted all of them, so no new threshold can be derived"
