@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from encheck.gating import decision
+from encheck.gating.advice import suggest_remedies
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.types import BUDGETS, DEFAULT, PairedRow, Remedy, Rule
 from encheck.statistics import hypothesis_tests as stats
@@ -136,8 +137,11 @@ def test_so_many_queries_more_do_decide_in_most_cases():
     assert by_name(more)["search"].outcome != "inconclusive"
 
 
-def test_without_a_flip_the_remedy_is_the_first_number_of_clusters_that_passes():
-    clusters = 20 + by_name(search(0, clusters=20, each=6))["search"].remedy.clusters
+@pytest.mark.parametrize(("few", "outcome"), [(20, "inconclusive"), (67, "pass")])  # of the row; the family is open
+def test_without_a_flip_the_remedy_is_the_first_number_of_clusters_that_passes(few, outcome):
+    open_ = decide_by_rows([search(0, clusters=few, each=6)])
+    assert (open_.rows[0].outcome, open_.outcome, suggest_remedies(open_)) == (outcome, "inconclusive", ())
+    clusters = few + open_.rows[0].remedy.clusters
     outcomes = [decide_by_rows([search(0, clusters=count, each=6)]).outcome for count in (clusters - 2, clusters)]
     assert outcomes == ["inconclusive", "pass"]
 

@@ -119,7 +119,8 @@ Wanted = tuple[str, str, float | None]  # the open row or family, its data, how 
 def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
     """Return ways to resolve an inconclusive gate, one per line; empty if the gate decided or no row or family is open.
 
-    `sampled` names the data sets that were sampled. Primary endpoints are skipped, because they have their own remedy.
+    `sampled` names the data sets that were sampled. Primary endpoints, and families of these alone, are skipped,
+    because they have their own remedy.
     """
     if decision.outcome != "inconclusive":
         return ()
@@ -128,8 +129,9 @@ def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -
         (row.name, GateRowId(row.name).data, row.needed / row.n if row.needed else None) for row in rows
     ]
     for one in decision.families:
-        if not one.passes:
-            data = {GateRowId(row.name).data for row in decision.rows if row.family == one.family and row.evidence}
+        its = [row for row in decision.rows if row.family == one.family and row.evidence]
+        if not one.passes and not all(row.remedy for row in its):
+            data = {GateRowId(row.name).data for row in its}
             wanted.append((f"family {one.family}", data.pop() if len(data) == 1 else "", one.more))
     if not wanted:
         return ()

@@ -147,6 +147,13 @@ def decide_by_rows(
     figures = row_statistics(paired, rule=rule, seed_noise=seed_noise)
     rows = assess_rows(paired, figures, rule=rule)
     families = tuple(_assess_families(rows, figures, rule=rule))
+    more = {one.family: one.more for one in families if one.rows == 1}  # of a family, if it is open
+    rows = tuple(
+        replace(row, remedy=Remedy(ceil((times - 1) * row.clusters), max(round(row.n / row.clusters), 1)))
+        if row.budget == "primary" and row.evidence and row.outcome == "pass" and (times := more.get(row.family))
+        else row
+        for row in rows
+    )
     outcome, reasons = _outcome_and_reasons(
         rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved
     )

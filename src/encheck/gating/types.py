@@ -267,11 +267,11 @@ class GateRow:
 
     `gates` is false if the row is only reported. `evidence` is true if the row counts towards passing. `why` is the
     reason for the outcome. `needed` is the number of items that would decide, null if the row is decided. `remedy`
-    names the further queries that would decide an open primary endpoint; null if no number would. `detectable` is the
-    smallest loss that this row blocks with a power of 80%. `unseen` is true if the baseline is not shown to beat
-    guessing by two deltas. `doubtful` is true if the row is `unseen` but its loss is certain. `part_of` names the row
-    that contains this part: a part can block, but decides nothing else. `unjudged` counts queries whose first document
-    is not judged, if their judgements could change the outcome.
+    names the further queries that would decide a primary endpoint if it or its family is open; null if no number would.
+    `detectable` is the smallest loss that this row blocks with a power of 80%. `unseen` is true if the baseline is not
+    shown to beat guessing by two deltas. `doubtful` is true if the row is `unseen` but its loss is certain. `part_of`
+    names the row that contains this part: a part can block, but decides nothing else. `unjudged` counts queries whose
+    first document is not judged, if their judgements could change the outcome.
 
     `means` says what a loss means to users of the model. `lost_items` and `gained_items` are the first few ids of items
     that changed from right to wrong, and from wrong to right. `worse_queries` and `better_queries` count the queries of
