@@ -250,7 +250,7 @@ def test_equal_scores_are_said_not_to_match_and_rivals_are_interpolated(tmp_path
     found = encheck.threshold("jaccard", data, baseline=(vectors, 0.6))
     said = next(threshold_lines(found))
     assert said.startswith(f"{threshold_text(found.at)} [")
-    assert "jaccard, 100% hits, the nearest to 25% of vectors: hits 100% [97.7, 100], false accepts 100%" in said
+    assert "jaccard, 100% hits, the lowest above 25% of vectors: hits 100% [97.7, 100], false accepts 100%" in said
     own = encheck.threshold(vectors, data, max_false_accepts=0.4)
     assert own.rivals[0].false_accepts.value == pytest.approx(own.kept.recall.value)
     assert own.kept.recall.value < 0.95

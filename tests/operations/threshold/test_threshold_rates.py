@@ -80,10 +80,10 @@ def drawn_by_hand(population, old, cut, new, replicate):
     found, weights = population.pairs, population.weights[replicate]
     items = np.repeat(np.arange(len(found.labels)), weights[found.codes].astype(int))
     items = items[found.labels[items] == -1]
-    target = (old[items] >= cut).sum()
-    scores = np.sort(new[items])[::-1]
-    below = scores[scores < scores[target - 1]]
-    return (scores[target - 1] + below[0]) / 2
+    scores, counts = np.unique(new[items], return_counts=True)
+    reached = np.cumsum(counts[::-1])[::-1]
+    nearest = np.flatnonzero((apart := np.abs(reached - (old[items] >= cut).sum())) == apart.min())[-1]
+    return (scores[nearest] + scores[nearest - 1]) / 2
 
 
 def test_the_threshold_is_chosen_anew_in_every_replicate(sample):
@@ -102,6 +102,15 @@ def test_the_threshold_is_chosen_anew_in_every_replicate(sample):
     is_negative = found.labels == 0
     change = (new >= match.threshold.value)[is_negative].mean() - (old >= 0.3)[is_negative].mean()
     assert match.change.false_accepts.value == pytest.approx(change)
+
+
+@pytest.mark.parametrize(("groups", "hits"), [((59, 10, 31), 0.59), ((51, 10, 39), 0.61), ((95, 5), 0.95)])
+def test_equal_scores_match_the_nearest_rate(groups, hits):
+    texts = tuple(map(str, range(100)))
+    population = Population(Pairs("d", texts, texts, np.full(100, -1, np.int8), texts))
+    new = np.repeat([0.9, 0.5, 0.1][: len(groups)], groups)
+    match = match_threshold(population, np.arange(100)[::-1], 40, new, "hits")
+    assert match.point.hits.value == hits
 
 
 @pytest.mark.parametrize("way", ["hits", "recall", "false_accepts"])

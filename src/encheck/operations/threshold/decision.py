@@ -368,7 +368,7 @@ def _choose_shown_threshold(
         return made.threshold, f"keeping {100 * made.budget:g}%"
     match = next((one for one in matches if one.way == request.way and one.threshold), None)
     if match and match.threshold:
-        return match.threshold.value, f"same {RATE_NAMES[request.way]}"
+        return match.threshold.value, f"matched {RATE_NAMES[request.way]}"
     if request.own is not None:
         return request.own, "your threshold"
     if request.old_threshold is not None:
@@ -402,12 +402,12 @@ def _surface_rates(
     way: RateName = "recall" if population.has_items_for_rate("recall") else "hits"
     for name, theirs in surface_pair_scores(population.pairs).items():
         step, false = threshold_step(theirs), None
-        match = match_threshold(population, scores, at, theirs, way, least=1)
-        if match.threshold and population.has_items_for_rate("false_accepts"):
-            items, cut = population.items(way), match.threshold.value
-            last = theirs[items][theirs[items] >= cut].min()
-            most, fewest = ((theirs[items] >= last).sum(), (theirs[items] > last).sum())
-            share = ((scores[items] >= at).sum() - fewest) / (most - fewest)
+        own, wanted = theirs[population.items(way)], int((scores[population.items(way)] >= at).sum())
+        if wanted and population.has_items_for_rate("false_accepts"):
+            last = np.sort(own)[-wanted]  # the highest score that so many reach
+            most, fewest = (own >= last).sum(), (own > last).sum()
+            share = (wanted - fewest) / (most - fewest)
+            cut = (last + max(own[own < last], default=last)) / 2
             points = population.rates_at(theirs, [cut, np.nextafter(last, np.inf)])
             ends = [astuple(point.false_accepts) for point in points if point.false_accepts]
             false = Figure(*(float(share * a + (1 - share) * b) for a, b in zip(*ends, strict=True)))

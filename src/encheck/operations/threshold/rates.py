@@ -409,11 +409,10 @@ class RateChanges:
 
 @dataclass(frozen=True, slots=True)
 class MatchedThreshold:
-    """The new model's threshold with the same rate (`way`). `accepted` is the number of counted pairs the old model
-    accepts.
+    """The new model's threshold with the same rate (`way`), or the nearest one that equal scores allow.
 
-    `point` has the rates of the threshold; their intervals include the noise of the choice. `refused` is the reason why
-    there is no threshold, or "".
+    `accepted` is the number of counted pairs the old model accepts. `point` has the rates of the threshold; their
+    intervals include the noise of the choice. `refused` is the reason why there is no threshold, or "".
     """
 
     way: RateName
@@ -427,7 +426,7 @@ class MatchedThreshold:
 def match_threshold(
     population: Population, old: Floats, old_threshold: float, new: Floats, way: RateName, *, least: int = MIN_ACCEPTED
 ) -> MatchedThreshold:
-    """Return the threshold of `new` at which the rate `way` equals that of `old` at its threshold.
+    """Return the threshold of `new` at which the rate `way` equals that of `old` at its threshold, or is nearest to it.
 
     The threshold lies halfway between two scores, because exactly at a score, pairs with nearly that score would be
     lost or won by chance. It and its interval are rounded as far as its accepted pairs allow.
@@ -477,7 +476,9 @@ class _PairedScores:
         target = drawn @ (self.old[items] >= self.old_threshold)
         order = np.argsort(-self.new[items], kind="stable")
         scores, total = self.new[items][order], np.cumsum(drawn[:, order], axis=1)
-        last = (total >= target[:, None] - WEIGHT_ROUNDING).argmax(axis=1)
+        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))  # the last of equal scores
+        scores, total = scores[ends], total[:, ends]
+        last = np.abs(total - target[:, None]).round(RATE_DIGITS).argmin(axis=1)
         after = total > total[np.arange(len(total)), last][:, None] + WEIGHT_ROUNDING
         following = np.where(after.any(axis=1), after.argmax(axis=1), last)
         found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)

@@ -123,7 +123,8 @@ def matched_rate_text(report: ThresholdReport, match: MatchedThreshold) -> str:
     name = RATE_NAMES[match.way]
     new, old = (getattr(point, match.way, None) for point in (match.point, report.old))
     if new and old and abs(new.value - old.value) * match.accepted > 1.5 * old.value:
-        return f"{percent(new.value)} {name}, the nearest to {percent(old.value)} of {report.baseline}"
+        end = "lowest above" if new.value > 2 * old.value else "nearest to"  # no pair at all would be nearer
+        return f"{percent(new.value)} {name}, the {end} {percent(old.value)} of {report.baseline}"
     return f"the same {name} as {report.baseline}"
 
 
