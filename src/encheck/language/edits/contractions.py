@@ -9,29 +9,32 @@ from encheck.types import Edit
 
 _NOT = "do|does|did|is|are|was|were|has|have|had|would|could|should|must|need"
 _NEXT = r"(?=\s+\w)"  # no contraction at the end of a clause: "that is what it is."
-_PRONOUN = r"\s+(?:[Ii]|you|he|she|it|we|they)\b"
-# Not in a question with its subject after the auxiliary: "Why can't people vote?", "Won't you stay?"
+# Not in a question with its subject after the auxiliary: "Why can't people vote?", "Which fish can't the cat eat?"
+_DETERMINER = "the|an?|this|that|these|those|my|your|his|her|its|our|their|people"
+_SUBJECT = rf"\s+(?:(?:[Ii]|you|he|she|it|we|they)\b|(?:{_DETERMINER})\b[^.!]*\?)"
 _NO_QUESTION = r"(?i:(?<!why )(?<!how )(?<!what )(?<!where )(?<!when ))\b"
 _INSIDE = rf"(?<!^){_NO_QUESTION}"
 _IMPERATIVE = r"(?![^.!]*\?)"
-_PLAIN = r"(?i:(?<!where )(?<!how )(?<!who )(?<!what )(?<!than )(?<!here ))"  # not "I know where you are now"
+# not "I know where you are now"
+_PLAIN = r"(?i:(?<!where )(?<!how )(?<!who )(?<!what )(?<!than )|(?=\w+ (?:am|are|is) \w+ing\b))"
+_NOT_HERE = r"(?i:(?<!\bhere ))"  # not "Here I am again", but "Here it is warm"
 SHORT = [
     (re.compile(rf"{_INSIDE}({_NOT}) not\b{_NEXT}"), r"\1n't"),
     (re.compile(rf"{_NO_QUESTION}([Dd]o) not\b{_NEXT}{_IMPERATIVE}"), r"\1n't"),
     (re.compile(rf"{_INSIDE}will not\b{_NEXT}"), "won't"),
     (re.compile(rf"{_INSIDE}cannot\b{_NEXT}"), "can't"),
-    (re.compile(rf"{_PLAIN}\b(I) am\b{_NEXT}"), r"\1'm"),
-    (re.compile(rf"(?:{_PLAIN}|(?=\w+ are \w+ing\b))\b(you|we|they) are\b{_NEXT}", re.IGNORECASE), r"\1're"),
+    (re.compile(rf"{_NOT_HERE}{_PLAIN}\b(I) am\b{_NEXT}"), r"\1'm"),
+    (re.compile(rf"{_NOT_HERE}{_PLAIN}\b(you|we|they) are\b{_NEXT}", re.IGNORECASE), r"\1're"),
     (re.compile(rf"\b(I|you|he|she|it|we|they) will\b(?! not){_NEXT}", re.IGNORECASE), r"\1'll"),
-    (re.compile(rf"\b(it|that) is\b(?! not){_NEXT}", re.IGNORECASE), r"\1's"),
+    (re.compile(rf"{_PLAIN}\b(it|that) is\b(?! not){_NEXT}", re.IGNORECASE), r"\1's"),
     (re.compile(rf"(?<!\w )\b(there|here) is\b(?! not){_NEXT}", re.IGNORECASE), r"\1's"),  # not "Parking here is free"
     (re.compile(r"\b(there) is\b(?= (?:a|an|no|some|one|such)\b)"), r"\1's"),
 ]
 LONG = [
-    (re.compile(rf"{_INSIDE}({_NOT})n['’]t\b(?!{_PRONOUN})"), r"\1 not"),
-    (re.compile(rf"{_NO_QUESTION}([Dd]o)n['’]t\b(?!{_PRONOUN}){_IMPERATIVE}"), r"\1 not"),
-    (re.compile(rf"{_INSIDE}won['’]t\b(?!{_PRONOUN})"), "will not"),
-    (re.compile(rf"{_INSIDE}can['’]t\b(?!{_PRONOUN})"), "cannot"),
+    (re.compile(rf"{_INSIDE}({_NOT})n['’]t\b(?!{_SUBJECT})"), r"\1 not"),
+    (re.compile(rf"{_NO_QUESTION}([Dd]o)n['’]t\b(?!{_SUBJECT}){_IMPERATIVE}"), r"\1 not"),
+    (re.compile(rf"{_INSIDE}won['’]t\b(?!{_SUBJECT})"), "will not"),
+    (re.compile(rf"{_INSIDE}can['’]t\b(?!{_SUBJECT})"), "cannot"),
     (re.compile(r"\b(I)['’]m\b"), r"\1 am"),
     (re.compile(r"\b(you|we|they)['’]re\b", re.IGNORECASE), r"\1 are"),
     (re.compile(r"\b(I|you|he|she|it|we|they)['’]ll\b", re.IGNORECASE), r"\1 will"),
