@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -251,6 +252,17 @@ def test_a_function_is_an_encoder_under_its_name(store, tmp_path):
     (tmp_path / "my_functions.py").write_text(FUNCTIONS.replace("0.5", "0.6"))  # a function that `embed` may call
     changed = resolved(store, "my_functions:embed")["my_functions-embed"].model
     assert changed.fingerprint() != subject.model.fingerprint()
+
+
+def test_an_edited_function_of_a_notebook_has_another_fingerprint(store, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "notebook", notebook := types.ModuleType("notebook"))  # without a file
+    found = set()
+    for cell in (FUNCTIONS, FUNCTIONS.replace("* len(t),", "* len(t) * 1,")):
+        file = tmp_path / f"{len(found)}.py"
+        file.write_text(cell)
+        exec(compile(cell, str(file), "exec"), vars(notebook))
+        found.add(resolved(store, "notebook:embed")["notebook-embed"].model.fingerprint())
+    assert len(found) == 2
 
 
 @pytest.mark.usefixtures("functions")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -55,12 +56,15 @@ class _UserFunction:
         self._name = f"{function.__module__}:{function.__qualname__}"
 
     def _fingerprint_with(self, *computed: str) -> str:
-        """Return a hash of the function's name, its module's source text, its options, and these computed values."""
-        try:
-            source = inspect.getsource(inspect.getmodule(self.function) or self.function)
-        except (OSError, TypeError):
-            source = ""
-        return f"function:{content_hash(self._name, source, repr(sorted(self.options.items())), *computed)}"
+        """Return a hash of the function's name, source text, options, and these computed values.
+
+        The source text is that of the function and of its module. A notebook is a module without one.
+        """
+        sources = ""
+        for one in (self.function, inspect.getmodule(self.function)):
+            with suppress(OSError, TypeError):
+                sources += inspect.getsource(one)  # type: ignore[arg-type]
+        return f"function:{content_hash(self._name, sources, repr(sorted(self.options.items())), *computed)}"
 
 
 class FunctionScorer(_UserFunction):
