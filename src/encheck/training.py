@@ -31,7 +31,7 @@ from encheck.claims import CONTRACT
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.load import foreign_class_name
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.objects import wrap_model_object
+from encheck.encoders.objects import UNIDENTIFIED, wrap_model_object
 from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, Selection, packaged_checks, select_checks
 from encheck.engine.evaluation import Evaluation
@@ -375,6 +375,8 @@ class _Evaluator(Base):
         """
         loaded = _wrap_model(model, "the model in training")
         fingerprint = loaded.fingerprint()
+        if fingerprint.startswith(UNIDENTIFIED):  # the code of one model does not change within a training
+            fingerprint = f"{id(model)} {fingerprint.rpartition(':')[2]}"
         known = dict(filter(None, (self._base, self._last)))
         side = known[fingerprint] if fingerprint in known else self._dev.plan.score_model(loaded)
         self._last = (fingerprint, side)

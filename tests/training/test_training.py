@@ -368,6 +368,20 @@ def test_the_model_before_training_is_kept_and_the_best_until_a_checkpoint_score
     assert [one.step for one in evaluator.history] == [0]
 
 
+def test_a_model_with_code_of_its_own_is_the_base_until_its_weights_change(tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    class Own(SentenceTransformer):
+        """May compute anything."""
+
+    evaluator, model = follower(checks="antonym"), Own(str(tiny.build(tmp_path)), device="cpu")
+    evaluator(model, steps=0)
+    evaluator(model, steps=0)
+    next(model.parameters()).data += 1
+    evaluator(model, steps=2)
+    assert [one.step for one in evaluator.history] == [0, 2]
+
+
 @pytest.mark.skipif(not importlib.util.find_spec("accelerate"), reason="training arguments need accelerate")
 def test_a_training_that_resumes_needs_its_base(tmp_path):
     from transformers import TrainerState

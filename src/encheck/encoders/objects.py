@@ -100,12 +100,13 @@ def _is_torch_module(candidate: object) -> bool:
 def _module_fingerprint(kind: str, model: Any, *settings: str) -> str:
     """Return a hash of the settings, the classes of a torch module's parts, its active adapters and its state.
 
-    Only the code of a class from outside `LIBRARIES` shows what it computes, so such a model has no identity.
+    Only the code of a class from outside `LIBRARIES` shows what it computes, so such a model has no identity: the
+    fingerprint is new in every call. After its last colon is the hash.
     """
-    digest = hashlib.sha256()
+    digest, is_known = hashlib.sha256(), True
     for name, part in model.named_modules():
         if type(part).__module__.partition(".")[0].replace("_", "-") not in LIBRARIES:
-            return f"{UNIDENTIFIED}{uuid.uuid4().hex}"
+            is_known = False
         digest.update(f"{name} {type(part).__module__} {type(part).__qualname__}".encode())
         if _is_instance_of_imported("peft.tuners.tuners_utils", "BaseTunerLayer", part):
             digest.update(f"{part.active_adapters} {part.disable_adapters} {getattr(part, 'scaling', '')}".encode())
@@ -116,7 +117,8 @@ def _module_fingerprint(kind: str, model: Any, *settings: str) -> str:
             digest.update(plain.flatten().view(sys.modules["torch"].uint8).numpy().tobytes())
         else:
             digest.update(f"{name} {value!r}".encode())
-    return f"{kind}:{content_hash(*settings, digest.hexdigest())}"
+    new = "" if is_known else f"{UNIDENTIFIED}{uuid.uuid4().hex}:"
+    return f"{new}{kind}:{content_hash(*settings, digest.hexdigest())}"
 
 
 def _serialize_tokenizer(tokenizer: Any) -> str:
