@@ -22,6 +22,7 @@ from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.objects import wrap_model_object
 from encheck.encoders.protocol import checked_batches
+from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
 from encheck.running.model_under_test import ModelUnderTest
@@ -190,22 +191,26 @@ def test_a_role_without_a_prompt_has_none_where_the_checkpoint_has_a_default(tmp
     assert np.abs(asked.encode(TEXTS, role="query") - asked.encode(TEXTS)).max() == 0
 
 
-def test_a_router_has_a_route_for_queries_and_one_for_documents(tmp_path):
+@pytest.mark.parametrize("routes", [("query", "document"), ("other", "passage")])
+def test_a_router_has_a_route_for_queries_and_one_for_documents(tmp_path, routes):
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Router, Transformer
 
     query, document = (
         [Transformer(str(tiny.build_plain(tmp_path / str(seed), seed=seed))), Pooling(16, "mean")] for seed in (0, 1)
     )
-    theirs = SentenceTransformer(modules=[Router.for_query_document(query, document)], device="cpu")
+    theirs = SentenceTransformer(modules=[Router({routes[0]: query, routes[1]: document})], device="cpu")
     theirs.save(str(tmp_path / "routed"), create_model_card=False)
-    expected = {"query": theirs.encode_query(TEXTS), "document": theirs.encode_document(TEXTS)}
+    expected = {
+        role: theirs.encode(TEXTS, task=route) for role, route in zip(("query", "document"), routes, strict=True)
+    }
     assert np.abs(expected["query"] - expected["document"]).max() > 0.1
     for ours in (opened(tmp_path / "routed", adapter="sentence-transformers"), wrap_model_object(theirs, "tiny")):
         store = Store(tmp_path / "store.sqlite")
         service = EncoderService(ModelUnderTest("tiny", ModelConfig("tiny"), ours), store)
         for role, vectors in expected.items():
             assert np.abs(service.encode(TEXTS, role=role) - vectors).max() < 1e-5
+            assert (ours.prompt_for(role), EncodingSettings.of(ours).has_prompt(role)) == ("", True)
         store.close()
 
 

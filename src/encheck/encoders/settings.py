@@ -63,7 +63,8 @@ class EncodingSettings:
     empty.
 
     `maximum_length` is in tokens and includes those that the tokenizer adds. `prompts` maps each of `ROLES` to its
-    prompt. `tokenizer` maps the name of each part of the tokenizer to its hash or value.
+    prompt, after the name of its route through a Router. `tokenizer` maps the name of each part of the tokenizer to its
+    hash or value.
     """
 
     maximum_length: Positive | None = None
@@ -76,6 +77,9 @@ class EncodingSettings:
     def of(cls, model: object) -> Self:
         """Return the settings of a model under test."""
         prompt_for = getattr(model, "prompt_for", None)
+        prompts: dict[str, str] = {role: prompt_for(role or None) for role in ROLES} if prompt_for else {}
+        if getattr(model, "has_routes", False):
+            prompts = {role: f"[{role}] {prompt}" if role else prompt for role, prompt in prompts.items()}
         about: Mapping[str, Json] = getattr(model, "about", dict)()
         pooling = about.get("pooling")
         file: Path | None = getattr(model, "tokenizer_file", None)
@@ -90,7 +94,7 @@ class EncodingSettings:
                     tokenizer[name] = json.dumps(beside[name])
         return cls(
             getattr(model, "maximum_length", None),
-            {role: prompt_for(role or None) for role in ROLES} if prompt_for else {},
+            prompts,
             pooling if isinstance(pooling, str) else None,
             getattr(model, "is_normalised", None),
             tokenizer,

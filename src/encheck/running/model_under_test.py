@@ -174,14 +174,15 @@ def prompt_of(model: Model, role: Role | None) -> str | None:
 def store_key_function(model: Model, role: Role) -> Callable[[str], bytes]:
     """Return a function that gives the key of a text in the store, including a prompt that is specific to the role.
 
-    For an encoder that does not declare what a role changes, each role has different keys.
+    Through a Router, and for an encoder that does not declare what a role changes, each role has different keys.
     """
     prompt = prompt_of(model, role)
     if prompt is None:
         return lambda text: text_key(f"as a {role}", text)
-    if prompt == prompt_of(model, None):
+    route = f"as a {role} " if getattr(model, "has_routes", False) else ""
+    if not route and prompt == prompt_of(model, None):
         return text_key
-    return lambda text: text_key(f"after {prompt!r}", text)
+    return lambda text: text_key(f"{route}after {prompt!r}", text)
 
 
 def log_prompts(model: Model, label: str) -> None:

@@ -178,13 +178,17 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
         self.has_routes = any(kind.endswith((".Router", ".Asym")) for kind, _ in listed)
 
-    def prompt_for(self, role: str | None) -> str:
-        """Return what a role adds to a text, for display and comparison: its route through a router, and its prompt."""
-        return (f"[{role}] " if role and self.has_routes else "") + super().prompt_for(role)
-
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
-        """Yield (positions, vectors) like `compute`, with the prompt and the route of the role."""
-        return self.compute(texts, super().prompt_for(role), "document" if role in SAME_ROLE else role)
+        """Yield (positions, vectors) like `compute`, with the prompt and the route of the role.
+
+        A router without a route for the role uses its default route.
+        """
+        routers: list[Any] = [module for module in self.model if hasattr(module, "route_mappings")]
+        tasks = {
+            task for router in routers for task in (*router.sub_modules, *(key[0] for key in router.route_mappings))
+        }
+        task = next((one for one in (role, *SAME_ROLE.get(role or "", ())) if one in tasks), None)
+        return self.compute(texts, self.prompt_for(role), task)
 
     def _adapter_bases(self) -> Mapping[str, Path]:
         """Return adapter folder -> folder of its base model, for each PEFT adapter.
