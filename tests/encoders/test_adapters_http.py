@@ -397,6 +397,12 @@ def test_the_address_may_end_in_v1_or_in_embeddings(server, end, path):
     assert server.state.requests[-1][0] == path
 
 
+def test_a_host_may_be_called_embeddings(server, monkeypatch):
+    monkeypatch.setenv("http_proxy", server.address)
+    opened(SimpleNamespace(address="http://embeddings")).encode(["dog"])
+    assert server.state.requests[-1][0] == "http://embeddings/v1/embeddings"
+
+
 TOO_LARGE = [
     "This model's maximum context length is 512 tokens. However, you requested 814 tokens in the input.",
     '{"error": {"message": "Invalid \'input\': array too long", "code": "array_above_max_length"}}',

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Event, Lock
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -423,7 +424,7 @@ class OpenAiEncoder(RemoteEncoder):
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         endings = {"embeddings": "", "v1": "/embeddings"}
-        path = endings.get(self.client.url.rpartition("/")[2], "/v1/embeddings")
+        path = endings.get(urlsplit(self.client.url).path.rpartition("/")[2], "/v1/embeddings")
         answer = self.client.request_json(path, body, max_bytes=max_response_bytes(texts, self._width))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
