@@ -398,11 +398,19 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
 )
 def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
     Path("checkpoint").mkdir()
-    for name in ("config.json", "test_own.py"):
-        Path("checkpoint", name).write_text("")
+    Path("checkpoint", "config.json").write_text('{"model_type": "bert"}')
+    Path("checkpoint", "test_own.py").write_text("")
     done = encheck(*args)
     assert done.exit_code == 4
     assert says in done.output + capfd.readouterr().err
+
+
+def test_a_folder_of_tests_may_hold_a_config(encheck):
+    Path("tests").mkdir()
+    Path("tests", "config.json").write_text('{"level": "info"}')
+    Path("tests", "test_own.py").write_text("def test_it():\n    pass\n")
+    done = encheck("run", "tests", "--collect-only")
+    assert (done.exit_code, "test_it" in done.output) == (0, True)
 
 
 @pytest.mark.parametrize(

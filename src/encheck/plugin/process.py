@@ -17,7 +17,7 @@ from encheck import options
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
-from encheck.system.files import Scratch
+from encheck.system.files import Scratch, is_file
 from encheck.system.memory import without_collection
 from encheck.system.terminal import LINES, make_visible
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from encheck.running.service import EncoderService
 
 WARM = "The harbour lay quiet."  # encoded before the first test, so that no test waits for the weights
-MODEL_FILES = ("config.json", "modules.json", "adapter_config.json", "saved_model.pb", "model.onnx")
+MODEL_FILES = ("modules.json", "adapter_config.json", "saved_model.pb", "model.onnx")
 DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # types that xdist can send
 STORE, RUN = "encheck_store", "encheck_run"
 
@@ -108,7 +108,11 @@ class Controller:
 
                 known = known_models(settings_of(self.config, self.store).models_file)
                 for arg in self.config.args:
-                    if arg in known or any(Path(arg, name).is_file() for name in MODEL_FILES):
+                    config = b""  # of transformers, or a config.json of tests
+                    with suppress(OSError):
+                        config = Path(arg, "config.json").read_bytes()
+                    is_model = arg in known or b'"model_type"' in config or b'"architectures"' in config
+                    if is_model or any(is_file(Path(arg, name)) for name in MODEL_FILES):
                         raise UsageError(f"{arg} is a model, not a test. Type: encheck run --model={shlex.quote(arg)}")
             if option.encheck_report_dir:
                 options.refuse_unwritable_folder(option.encheck_report_dir)
