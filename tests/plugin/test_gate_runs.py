@@ -424,6 +424,7 @@ from encheck.checks.test_number import *
 def test_late():
     raise KeyboardInterrupt
 """
+FAILS = INTERRUPTS.replace("raise KeyboardInterrupt", "assert 0")
 
 
 @pytest.mark.long
@@ -440,20 +441,17 @@ def test_an_interrupted_run_says_that_it_saved_no_baseline(pytester, tmp_path, n
 @pytest.mark.parametrize(
     ("tests", "code", "said"),
     [
-        (
-            INTERRUPTS.replace("raise KeyboardInterrupt", "assert 0"),
-            1,
-            "the run was interrupted: no baseline was saved",
-        ),
+        (f"{FAILS}\ndef test_last(): pass", 1, "the run was interrupted: no baseline was saved"),
+        (FAILS, 1, "*stopping after 1 failures*"),
         ("def test_late(): pass", 5, "no check was run: no baseline was saved"),
     ],
-    ids=["some checks", "no check"],
+    ids=["some checks", "all checks", "no check"],
 )
-def test_a_run_without_all_checks_says_that_it_saved_no_baseline(pytester, tmp_path, number_probes, tests, code, said):
+def test_a_run_without_all_tests_says_that_it_saved_no_baseline(pytester, tmp_path, number_probes, tests, code, said):
     pytester.makepyfile(test_some=tests)
     args = ["-p", "no:cacheprovider", "-x", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
     outcome = pytester.runpytest(*args, f"--encheck-save-baseline={tmp_path / 'b'}", f"--encheck-data={number_probes}")
-    assert (outcome.ret, (tmp_path / "b").exists()) == (code, False)
+    assert (outcome.ret, (tmp_path / "b").exists()) == (code, tests == FAILS)
     outcome.stdout.fnmatch_lines([said])
 
 

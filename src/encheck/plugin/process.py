@@ -83,6 +83,7 @@ class Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.recorder = config, Recorder()
+        self.reports = _Reports(self.recorder)
         self.notes: list[str] = []
         self.problems: list[str] = []
         self.refusal = ""
@@ -92,7 +93,7 @@ class Controller:
         self.store = self._temporary_file("store.sqlite") if config.option.encheck_no_store else None
         self.run: str | None = None
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
-        config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
+        config.pluginmanager.register(self.reports, "encheck.reports")
 
     def _temporary_file(self, name: str) -> str:
         folder = Scratch()
@@ -220,7 +221,8 @@ class Controller:
             settings = settings_of(self.config, self.store)
             place = report_folder(settings, started=recorder.started)
             status = int(session.exitstatus)
-            is_cut = session.shouldfail or session.shouldstop  # by -x or --maxfail
+            is_stopped = session.shouldfail or session.shouldstop  # by -x or --maxfail, perhaps after the last test
+            is_cut = is_stopped and len(self.reports.finished) < session.testscollected
             try:
                 end = conclude(
                     recorder, settings, INTERRUPTED if is_cut else status, GateOptions(save=settings.save_baseline)
@@ -285,13 +287,18 @@ def _write_line(terminal: pytest.TerminalReporter | None, message: str, **markup
 
 
 class _Reports:
-    """Passes every report of this process or of its xdist workers to the recorder."""
+    """Passes every report of this process or of its xdist workers to the recorder.
+
+    `finished` has the ids of the tests that have ended.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+        self.recorder, self.finished = recorder, set[str]()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.recorder.add_report(report)
+        if report.when == "teardown":
+            self.finished.add(report.nodeid)
 
 
 Process = Controller | XdistWorker
