@@ -236,8 +236,8 @@ def load_checks_of_file(file: str | Path) -> tuple[Check, ...]:
     finally:
         sys.path.remove(here)
     found = [Check(function, claim) for function in vars(module).values() if (claim := claim_of(function))]
-    packaged = {check.name: check for check in packaged_checks()}
-    own = tuple(check for check in found if check.function is not getattr(packaged.get(check.name), "function", None))
+    packaged = {(check.name, check.function.__module__) for check in packaged_checks()}  # the file may import them
+    own = tuple(check for check in found if (check.name, check.function.__module__) not in packaged)
     if not own:
         raise UsageError(f"{path} has no check: a check is a function test_... under @encheck.claim")
     return own
