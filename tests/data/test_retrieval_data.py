@@ -518,7 +518,8 @@ def test_a_relevance_is_a_whole_number(tmp_path, score):
     if score is True:
         assert collection(path).queries[0].relevant_documents == {"2": 1}
     else:
-        assert f"qrels.jsonl:1: the relevance is {score!r}, but should be a whole number" in complaint(path)
+        found = "missing" if score in (None, "") else repr(score)
+        assert f"qrels.jsonl:1: the relevance is {found}, but should be a whole number" in complaint(path)
 
 
 def test_documents_of_100_000_words_are_read_in_every_format(tmp_path):

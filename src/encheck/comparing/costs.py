@@ -167,11 +167,11 @@ class CostReport:
     """The JSON of `encheck compare --cost --json`. Shares are proportions, intervals are 95%.
 
     `figure` names the quality figure; "" without data. `clusters` is the effective number of clusters of the queries, 0
-    without data. `front` lists the models on the Pareto front. `beaten` maps each
-    other model to a model that is better in one criterion and worse in none. `inseparable` lists the pairs of models
-    that do not differ certainly in quality or in behaviour. `at_chance` names the properties in which no model is shown
-    to beat guessing. Differences in these do not count. `guessing` lists the models that are shown to beat guessing in
-    no property; on the front, they are faster, smaller or cheaper at most.
+    without data. `front` lists the models on the Pareto front. `beaten` maps each other model to a model that is better
+    in one criterion and worse in none. `inseparable` lists the pairs of models that do not differ certainly in quality
+    or in behaviour. `at_chance` names the properties in which no model is shown to beat guessing. Differences in these
+    do not count. `guessing` lists the models that are shown to beat guessing in no property; on the front, they are
+    faster, smaller or cheaper at most.
     """
 
     schema_version: Literal[1] = field(default=1, kw_only=True)

@@ -258,7 +258,8 @@ def parse_relevance(value: object) -> int:
     except (TypeError, ValueError):
         number = float("nan")
     if not number.is_integer() or abs(number) > MAX_RELEVANCE:
-        raise ValueError(f"the relevance is {value!r:.60}, but should be a whole number: 0 is wrong, more is right")
+        found = "missing" if is_missing(value) else f"{value!r:.60}"
+        raise ValueError(f"the relevance is {found}, but should be a whole number: 0 is wrong, more is right")
     return int(number)
 
 
