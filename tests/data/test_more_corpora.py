@@ -91,10 +91,14 @@ def test_the_sample_of_twitter_url_loses_its_pairs_with_three_votes(shared_data)
     assert (sum(votes.values()), data.rows) == (100, 100 - votes["(3,6)"])
 
 
-def test_parallel_files_that_differ_in_length_are_refused(tmp_path):
+def test_parallel_files_that_differ_in_length_or_lack_one_are_refused(tmp_path):
     for name, rows in {"a.toks": [("a",), ("b",)], "b.toks": [("c",)], "sim.txt": [("1",), ("0",)]}.items():
         write(tmp_path / "test" / name, *rows)
     with pytest.raises(DataError, match=r"differ in lines \(a.toks 2, b.toks 1, sim.txt 2\)"):
+        load(f"twitter-url:{tmp_path}")
+    (tmp_path / "test/sim.txt").unlink()
+    write(tmp_path / "Twitter_URL_Corpus_train_sample.txt", ("raw", "text", "(6,6)", "http://t.co/a"))
+    with pytest.raises(DataError, match=r"cannot read .*/test/sim\.txt: No such file"):
         load(f"twitter-url:{tmp_path}")
 
 

@@ -49,6 +49,7 @@ EXPECTED: Expected = {
     SAMPLE: (92, {"1": 39, "0": 53}),
 }
 RAW = {"Twitter_URL_Corpus_train.txt": "train", "Twitter_URL_Corpus_test.txt": "test"}
+PARALLEL = ("a.toks", "b.toks", "sim.txt")
 HELD_OUT = 4_224
 VOTES = re.compile(r"\(([0-6]), ?6\)")
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
@@ -82,9 +83,10 @@ READINGS: SplitReaders = {"held-out": read_with_held_out_validation}
 
 def _find_files(path: Path) -> list[tuple[Path, str]]:
     has_raw = path.is_dir() and any(file for name in RAW for file in path.rglob(name))
-    parallel = [] if has_raw or not path.is_dir() else sorted(path.rglob("sim.txt"))
-    if parallel:
-        return [(file, "") for file in parallel]
+    if path.is_dir() and not has_raw:
+        folders = sorted({file.parent for name in PARALLEL for file in path.rglob(name)})
+        if folders:
+            return [(folder / "sim.txt", "") for folder in folders]
     if path.is_dir() and not has_raw and not any(path.rglob(SAMPLE)):
         raise DataError(f"twitter-url: {path} holds none of {FILES}")
     files = find_split_files(path, RAW | {SAMPLE: "train"}, data_set="twitter-url")
@@ -113,7 +115,7 @@ def parse_votes(field: str) -> int:
 
 
 def _read_parallel_files(sim: Path, bad: BadRows) -> Iterator[PairRow]:
-    files = [sim.with_name("a.toks"), sim.with_name("b.toks"), sim]
+    files = [sim.with_name(name) for name in PARALLEL]
     columns = [read_lines(file) for file in files]
     if len({len(column) for column in columns}) > 1:
         lengths = ", ".join(f"{file.name} {len(column):,}" for file, column in zip(files, columns, strict=True))
