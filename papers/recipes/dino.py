@@ -14,7 +14,7 @@ import json
 import sys
 from pathlib import Path
 
-from training_options import count
+from training_options import count, make_folder
 
 from encheck.datasets.load import load
 from encheck.errors import EncheckError
@@ -44,7 +44,7 @@ def main() -> None:
     add("--batch-size", type=count, default=DEFAULT.batch_size, help="prompts at a time (%(default)s)")
     add("--device", help="cpu, cuda, ... (default: cuda where there is one)")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
+    make_folder(args.out)
     texts = [group.source for group in load(args.data, sample=None).groups]
     writer = Writer(
         args.model, copies=args.copies, tokens=args.tokens, seed=args.seed, batch_size=args.batch_size,

@@ -26,13 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
-from training_options import above_zero, count, share_of
+from training_options import above_zero, count, make_folder, share_of
 
 from encheck.datasets.clusters import order_clusters_by_hash
 from encheck.datasets.load import load
 from encheck.encoders.checkpoints.pretrained import quiet_transformers
-from encheck.encoders.load import find_model_folder, find_or_make_model_config
-from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
 from encheck.generators.jumble import choose_exchanges
 from encheck.language.lexicon.load import load_lexicon
@@ -41,11 +39,13 @@ from encheck.reporting.text import table
 from encheck.scoring.pairs import SentencePair
 from encheck.statistics.hypothesis_tests import t_cdf, t_quantile
 from encheck.statistics.sharing import Sharing
+from encheck.system.documents import parse_json, read_text
 from encheck.system.files import write_text
 from encheck.types import apply_edits, content_hash
 from encheck_papers.cross_fitting import Logits, Sentences, cross_fitted
 from encheck_papers.dino_pairs import smoothed
 from encheck_papers.discriminator import Discriminator
+from encheck_papers.fit import folder_to_train
 from encheck_papers.published_recipe import stop_words, substituted, synonyms_of
 from encheck_papers.reweighted_loss import reweighted_rows
 from encheck_papers.reweighting import (
@@ -200,18 +200,13 @@ def logits_of(pool: Sequence[Pooled], settings: Settings, seed: int) -> tuple[Fl
     every = Sentences(tuple(p.second for p in pool), tuple(p.cluster for p in pool))
     folds = {p.cluster: list(KINDS).index(p.kind) for p in pool}
     discriminator = Discriminator(
-        folder(settings.model), epochs=settings.discriminator_epochs, learning_rate=settings.discriminator_rate,
-        batch_size=16, seed=seed,
+        str(folder_to_train(settings.model)), epochs=settings.discriminator_epochs,
+        learning_rate=settings.discriminator_rate, batch_size=16, seed=seed,
     )  # fmt: skip
     found = cross_fitted(every.part(~is_machine), every.part(is_machine), discriminator.fit, folds=folds)
     logits = np.zeros((len(pool), 2))
     logits[~is_machine], logits[is_machine] = found.human, found.machine
     return logits, found
-
-
-def folder(model: str) -> str:
-    """Where the model's files are."""
-    return str(find_model_folder(find_or_make_model_config(model, known_models())))
 
 
 def about(pool: Sequence[Pooled], logits: Floats, found: Logits, weights: Floats, model: str) -> dict[str, Any]:
@@ -254,7 +249,7 @@ def loaded(model: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     with quiet_transformers():
-        return SentenceTransformer(folder(model))
+        return SentenceTransformer(str(folder_to_train(model)))
 
 
 def trained(pool: Sequence[Pooled], weights: Floats, settings: Settings, seed: int) -> Any:
@@ -336,7 +331,7 @@ def weights_of(source: str, seed: int, pool: Sequence[Pooled], settings: Setting
     """RISE's weights of the pool, from the file where they are there."""
     of = content_hash(*(text for p in pool for text in (p.first, p.second)))
     if (file := place / "pool.json").exists():
-        if json.loads(file.read_text())["pool"] != of:
+        if read_json(file)["pool"] != of:
             raise UsageError(f"{place} has weights of another pool, made by another version: name another folder")
         logits = np.load(place / "logits.npz")["logits"]
         return human_probability(logits, temperature=TEMPERATURE[source])
@@ -348,6 +343,14 @@ def weights_of(source: str, seed: int, pool: Sequence[Pooled], settings: Setting
     told = {"pool": of} | about(pool, logits, found, weights, settings.model) | seconds
     write_text(file, json.dumps(told, indent=1) + "\n")
     return weights
+
+
+def read_json(file: Path) -> Any:
+    """What an earlier call wrote; UsageError if the file was cut off."""
+    try:
+        return parse_json(read_text(file))
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{file} is not JSON: {error}. Remedy: remove it, and let the recipe make it again") from error
 
 
 def paired(differences: Floats) -> tuple[float, float, float, float]:
@@ -368,12 +371,12 @@ def by_seed(one: Mapping[int, Figures], two: Mapping[int, Figures], figure: str)
 def report(out: Path) -> Iterator[str]:
     """Tables of what is there, then the one comparison that decides."""
     found = {
-        (source, arm): {int(f.parent.name.removeprefix("seed")): json.loads(f.read_text())
+        (source, arm): {int(f.parent.name.removeprefix("seed")): read_json(f)
                         for f in sorted(out.glob(f"{source}/seed*/{arm}.json"))}
         for source in SOURCES for arm in ARMS
     }  # fmt: skip
     for source in SOURCES:
-        yield from _pools(source, [json.loads(f.read_text()) for f in sorted(out.glob(f"{source}/seed*/pool.json"))])
+        yield from _pools(source, [read_json(f) for f in sorted(out.glob(f"{source}/seed*/pool.json"))])
         arms = {arm: found[source, arm] for arm in ARMS if found[source, arm]}
         yield from _arms(source, arms)
         yield from _differences(source, arms)
@@ -436,7 +439,7 @@ def _mean(values: Sequence[float]) -> str:
 def held(out: Path, settings: Settings) -> None:
     """Keep the settings beside the results; UsageError if those there are others."""
     file, own = out / "settings.json", asdict(settings)
-    if file.exists() and (before := json.loads(file.read_text())) != own:
+    if file.exists() and (before := read_json(file)) != own:
         other = ", ".join(f"{name} {before.get(name)!r}" for name in own if before.get(name) != own[name])
         raise UsageError(f"{out} holds results of other settings ({other}): name another folder")
     write_text(file, json.dumps(own, indent=1) + "\n")
@@ -447,7 +450,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--model", default="sbert", help="the encoder to begin with: a name, a folder, a hub id (%(default)s)")
-    add("--data", default="", help="folder that holds stsbenchmark and mrpc")
+    add("--data", help="folder that holds stsbenchmark and mrpc")
     add("--seeds", type=count, default=5, help="seeds 0, 1, ... (%(default)s)")
     add("--out", type=Path, required=True, help="folder of the results")
     add("--sources", nargs="+", choices=SOURCES, default=["stsb"], help="where human pairs come from (stsb)")
@@ -469,14 +472,19 @@ def main() -> None:
     add("--report", action="store_true", help="print the tables of --out and run nothing")
     args = parser.parse_args()
     if not args.report:
+        if args.data is None:
+            parser.error("the following arguments are required: --data")
+        folder_to_train(args.model)
         data = read(args.data, {"stsb": args.stsb_pairs, "mrpc": args.mrpc_pairs})
         given = {name: getattr(args, name) for name in Settings.__dataclass_fields__}
         settings = Settings(**given | {"data": data.fingerprint})
-        args.out.mkdir(parents=True, exist_ok=True)
+        make_folder(args.out)
         held(args.out, settings)
         for source in args.sources:
             for seed in range(args.seeds):
                 run_seed(source, seed, data, settings, args.out, args.arms)
+    elif not any(args.out.glob("*/seed*/*.json")):
+        raise UsageError(f"--report: {args.out} holds no results. Remedy: name the --out of a run")
     print("\n".join(report(args.out)))
 
 

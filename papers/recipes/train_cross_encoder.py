@@ -1,6 +1,6 @@
 """Train a cross-encoder on labelled pairs of several data sets: the paraphrase models of Peng, Weir and Weeds 2023.
 
-    python papers/recipes/train_cross_encoder.py --data qqp:DATA/qqp --data paws-qqp:DATA/paws-qqp \\
+    python papers/recipes/train_cross_encoder.py --data qqp:DATA/qqp --data paws-qqp:DATA/paws_qqp \\
         --data paws:DATA/paws_wiki --dev qqp --model bert --seeds 5 --out DIR
     encheck run -m "continuation or swapchain" --model=bert-paraphrase --model-arg name=DIR/best \\
         --data=paws:DATA/paws_wiki --continuation-model gpt2

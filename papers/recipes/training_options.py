@@ -8,6 +8,7 @@ import os
 from dataclasses import fields
 from pathlib import Path
 
+from encheck.errors import UsageError
 from encheck_papers.fit import Choices
 
 HELP = {
@@ -33,6 +34,14 @@ def add_options(parser: argparse.ArgumentParser, *, pairs: str, epochs: float = 
     add("--head-rate", type=above_zero, help=HELP["head_rate"])
     add("--bf16", action="store_true", help=HELP["bf16"])
     add("--threads", type=count, help="threads of torch (default: its own choice)")
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder of --out; UsageError if that cannot be."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write into {out}: {error.strerror}. Remedy: another --out") from error
 
 
 def count(text: str) -> int:

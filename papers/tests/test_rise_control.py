@@ -15,7 +15,7 @@ from scipy.stats import ttest_rel
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))
 import rise_control as recipe
 
-from encheck.errors import UsageError
+from encheck.errors import ModelError, UsageError
 from encheck.scoring.pairs import SentencePair
 
 NOUNS = ["garden", "river", "house", "train", "letter", "window", "doctor", "child"]
@@ -74,7 +74,7 @@ def test_no_discriminator_scores_a_kind_or_a_sentence_that_it_saw(monkeypatch):
         seen.append((human, machine))
         return lambda texts: scored.append(texts) or np.array([[0.0, len(text)] for text in texts])
 
-    monkeypatch.setattr(recipe, "folder", lambda model: model)
+    monkeypatch.setattr(recipe, "folder_to_train", lambda model: model)
     monkeypatch.setattr(recipe.Discriminator, "fit", fit)
     pool = recipe.pool_of(pairs(), 80, 0.5, seed=0)
     logits, _ = recipe.logits_of(pool, settings(), seed=0)
@@ -165,3 +165,23 @@ def test_a_report_says_what_it_lacks(tmp_path):
     assert list(recipe.report(tmp_path)) == [
         "The comparison that decides needs two seeds of rise and permuted on stsb; there are 0."
     ]
+    (tmp_path / "stsb/seed0").mkdir(parents=True)
+    (tmp_path / "stsb/seed0/rise.json").write_text('{"stsb_sp')
+    with pytest.raises(UsageError, match=r"rise\.json is not JSON: .* Remedy: remove it"):
+        list(recipe.report(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--report"], "--report: {} holds no results. Remedy: name the --out of a run"),
+        ([], "the following arguments are required: --data"),
+        (["--data=nowhere", "--model=bag-of-words"], "bag-of-words is no checkpoint to train: its adapter is"),
+    ],
+)
+def test_what_cannot_run_says_so_and_writes_nothing(tmp_path, monkeypatch, capsys, options, said):
+    monkeypatch.setattr(sys, "argv", ["rise_control.py", f"--out={tmp_path}/out", *options])
+    with pytest.raises((UsageError, ModelError, SystemExit)) as left:
+        recipe.main()
+    assert said.format(tmp_path / "out") in f"{left.value} {capsys.readouterr().err}"
+    assert not (tmp_path / "out").exists()

@@ -27,10 +27,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.adapters import find_adapter
 from encheck.encoders.checkpoints.pretrained import check_folder
 from encheck.encoders.load import find_model_folder, find_or_make_model_config
 from encheck.encoders.models_file import known_models
-from encheck.errors import UsageError
+from encheck.errors import ModelError, UsageError
 from encheck.scoring.pairs import SentencePair
 from encheck.system.files import Scratch
 from encheck_papers.parts import Parts
@@ -154,7 +155,7 @@ def encoder_to_train(model: str | Path, *, max_length: int | None = 128) -> Sent
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize
 
-    folder = _folder_to_train(model)
+    folder = folder_to_train(model)
     whole = SentenceTransformer(str(folder), local_files_only=True, trust_remote_code=False)
     kept = SentenceTransformer(modules=[m for m in whole if not isinstance(m, Normalize)], device=str(whole.device))
     if max_length is not None:
@@ -162,9 +163,12 @@ def encoder_to_train(model: str | Path, *, max_length: int | None = 128) -> Sent
     return kept
 
 
-def _folder_to_train(model: str | Path) -> Path:
-    """The folder of a checkpoint, checked before it is loaded."""
-    folder = find_model_folder(find_or_make_model_config(str(model), known_models()))
+def folder_to_train(model: str | Path) -> Path:
+    """The folder of a checkpoint, checked before it is loaded; ModelError if the name stands for none."""
+    config = find_or_make_model_config(str(model), known_models())
+    if (adapter := find_adapter(config.adapter)) is None or adapter.source != "hub":
+        raise ModelError(f"{model} is no checkpoint to train: its adapter is {config.adapter}. Remedy: name a folder")
+    folder = find_model_folder(config)
     check_folder(folder)
     return folder
 
@@ -239,7 +243,7 @@ class CrossEncoder:
         from sentence_transformers.cross_encoder import CrossEncoder as Model
 
         made = Model(
-            str(_folder_to_train(model)), num_labels=2, max_length=max_length, local_files_only=True,
+            str(folder_to_train(model)), num_labels=2, max_length=max_length, local_files_only=True,
             trust_remote_code=False, model_kwargs={"ignore_mismatched_sizes": True},
         )  # fmt: skip
         return cls(made)
