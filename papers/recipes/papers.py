@@ -9,11 +9,11 @@
     python papers/recipes/papers.py all --data DIR --record    # keep what was measured, and write the page
     python papers/recipes/papers.py all --write                # write papers/docs/reproduction.md of it
 
-DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, qqp, paws_wiki, paws_qqp, pit2015, twitter_url,
-semeval2016_task3, semeval2017_task3. What is not there is not measured, and a warning names it. Beside figures that
-were measured, those of the record have a mark. The page's pictures need `pip install './papers[pictures]'`. 000: Peng,
-Weir and Weeds 2023; 001: RISE; 002: Predicate-Argument Based Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et
-al. 2019.
+DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, sick, qqp, paws_wiki, paws_qqp, pit2015,
+twitter_url, semeval2016_task3, semeval2017_task3. A corpus that is not there is not measured, and a warning names it;
+one that lacks a file is an error. Beside figures that were measured, those of the record have a mark. The page's
+pictures need `pip install './papers[pictures]'`. 000: Peng, Weir and Weeds 2023; 001: RISE; 002: Predicate-Argument
+Based Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et al. 2019.
 """
 
 from __future__ import annotations
@@ -65,6 +65,16 @@ def runs_of(folder: Path, papers: Sequence[str]) -> list[Measured]:
     return found
 
 
+def refuse_loss(recorded: Sequence[Measured], new: Sequence[Measured], runs: Path) -> None:
+    """EncheckError if the record has figures of the same tables that are not in this folder."""
+    if left := papers_ours.lost(recorded, new):
+        where = sorted(" | ".join((key[0], *address)) for key, addresses in left.items() for address in addresses)
+        raise EncheckError(
+            f"--record: {len(where)} recorded figures are not in {runs}, and would be lost: {'; '.join(where[:3])}"
+            f"{' ...' if len(where) > 3 else ''}. Remedy: --runs with the folder of all trainings"
+        )
+
+
 def write(measured: Sequence[Measured]) -> None:
     """Write the page, and the pictures that it shows."""
     PAGE.write_text(page(measured), "utf-8")
@@ -82,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--data", type=Path, metavar="DIR", help="measure anew, on the data in this folder")
     made.add_argument("--model", action="append", metavar="M", help="as for encheck run; repeatable (default: sbert)")
     made.add_argument("--runs", type=Path, metavar="DIR", help="a folder with results of training runs")
-    made.add_argument("--only", default="", metavar="KIND", help="one kind of measurement, such as cells or criteria")
+    made.add_argument("--only", default="", metavar="KIND", help="one kind of measurement, such as cells or edits")
     made.add_argument(
         "--compare", action="store_true", help="print what was measured otherwise than recorded; exit 1 then"
     )
@@ -98,6 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.basicConfig(format="%(levelname)s: %(message)s")
     papers = PAPERS if args.paper == "all" else (args.paper,)
     recorded, new = papers_ours.read(), list[Measured]()
+    for option in ("model", "only") if args.data is None else ():
+        if getattr(args, option):
+            asked.error(f"--{option} is for what is measured. Remedy: give --data=DIR too")
+    if args.compare and args.data is None and args.runs is None:
+        asked.error("--compare has nothing to compare with the record. Remedy: give --data=DIR or --runs=DIR too")
     try:
         for one in _new(args, papers):
             new.append(one)
@@ -111,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.record or args.write:
         write(papers_ours.merged(recorded, new))
         return
-    found = papers_ours.merged([one.recorded() for one in recorded] if new else recorded, new)
+    found = papers_ours.beside(recorded, new) if new else recorded
     print(*([summary(found)] if args.paper == "all" else []), *(paper_section(p, found) for p in papers), sep="\n\n")
 
 
@@ -126,7 +141,10 @@ def _new(args: argparse.Namespace, papers: Sequence[str]) -> Iterator[Measured]:
         if not has_any:
             raise EncheckError(f"--data={args.data}: holds none of the corpora of these papers")
     if args.runs is not None:
-        yield from runs_of(args.runs, papers)
+        found = runs_of(args.runs, papers)
+        if args.record:
+            refuse_loss(papers_ours.read(), found, args.runs)
+        yield from found
 
 
 if __name__ == "__main__":

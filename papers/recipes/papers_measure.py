@@ -27,7 +27,7 @@ from encheck import load_data, load_model, run
 from encheck.comparing.predictions import ScoredPredictions, read_predictions, score_predictions
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
-from encheck.errors import ModelError
+from encheck.errors import DataError, ModelError
 from encheck.run_file import Result
 from encheck.scoring.pairs import CELLS, Difficulty, classify_difficulty
 from encheck.similarity import WORD_OVERLAP, cosine
@@ -41,11 +41,15 @@ ANOTHER_MODEL = ("model",)
 
 @dataclass(frozen=True)
 class Set:
-    """A data set of the papers: the name of the papers, where it lies in DIR, and what `--data` calls it."""
+    """A data set of the papers: the name of the papers, where it lies in DIR, and what `--data` calls it.
+
+    The figures need each of its `files`; one of them may have several names, with " or " between them.
+    """
 
     name: str
     folder: str
     kind: str
+    files: tuple[str, ...] = ()
     part: str = ""
     differs: tuple[str, ...] = ()
 
@@ -58,29 +62,40 @@ class Set:
         """The same with DIR in place of the folder."""
         return f"{self.kind}:DIR/{self.folder}{self.part}"
 
+    def check(self, root: Path) -> None:
+        """Raise DataError if one of its files is missing, or cut off."""
+        folder = root / self.folder
+        for names in self.files:
+            if not any(True for name in names.split(" or ") for _ in folder.rglob(name)):
+                raise DataError(
+                    f"{folder} holds no {names}, which the figures of {self.name} need. Remedy: add the file, or take "
+                    "the folder away, and nothing is measured on it"
+                )
+        refuse_cut(self.spec(root))
 
-MRPC = Set("MRPC", "mrpc", "mrpc")
-STSB = Set("STSb", "stsbenchmark", "stsb")
-QQP = Set("QQP", "qqp/Quora_question_pair_partition", "qqp")
+
+MRPC = Set("MRPC", "mrpc", "mrpc", ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt"))
+STSB = Set("STSb", "stsbenchmark", "stsb", ("sts-train.csv", "sts-dev.csv", "sts-test.csv"))
+QQP = Set("QQP", "qqp/Quora_question_pair_partition", "qqp", ("dev.tsv", "test.tsv"))
 PART_OF_QQP = replace(QQP, differs=("data",))  # where a paper takes more, or another part
 OTHER_SPLIT = replace(MRPC, differs=("split",))  # where a paper takes GLUE's
-PAWS = Set("PAWS-Wiki", "paws_wiki/final", "paws")
+PAWS = Set("PAWS-Wiki", "paws_wiki/final", "paws", ("dev.tsv", "test.tsv"))
 PAWS_QQP = Set("PAWS-QQP", "paws_qqp", "paws-qqp")
-PIT = Set("PIT-2015", "pit2015", "pit2015")
-TWITTER = Set("Twitter-URL", "twitter_url", "twitter-url")
-SICK = Set("SICK-R", "sick", "sick")
-HALVES = Set("PAWS-QQP", "paws_qqp", "paws-qqp@halves", differs=("split",))  # not known to be the paper's
+PIT = Set("PIT-2015", "pit2015", "pit2015", ("dev.data", "test.data"))
+TWITTER = Set("Twitter-URL", "twitter_url", "twitter-url", ("sim.txt or Twitter_URL_Corpus_train.txt",))
+SICK = Set("SICK-R", "sick", "sick", ("SICK_test_annotated.txt or SICK.txt",))
+HALVES = replace(PAWS_QQP, kind="paws-qqp@halves", differs=("split",))  # not known to be the paper's
 
 
 def there(sets: Iterable[Set], root: Path) -> list[Set]:
     """Those that lie in the folder; a warning names the others, of which nothing is measured.
 
-    DataError if a file of theirs is cut off.
+    DataError if a file of theirs is missing, or cut off.
     """
     found = []
     for one in sets:
         if (root / one.folder).exists():
-            refuse_cut(one.spec(root))
+            one.check(root)
             found.append(one)
         else:
             log.warning("%s is not in %s: nothing is measured on %s", one.folder, root, one.name)
@@ -254,6 +269,7 @@ def paws_sizes(root: Path, _model: str) -> Iterator[Measured]:
 # --- 001 ---
 
 SPLITS = {"train": "train", "validation": "dev", "test": "test"}
+SAMPLE_OF_QQP = 1_000
 
 
 def human_text(root: Path, _model: str) -> Iterator[Measured]:
@@ -267,6 +283,8 @@ def human_text(root: Path, _model: str) -> Iterator[Measured]:
         Set("QQP", "qqp/train_sample.csv", "pairs", differs=("data",)),
     ], root):  # fmt: skip
         data = load_data(one.spec(root))
+        if one.kind == "pairs" and len(data.pairs) != SAMPLE_OF_QQP:
+            raise DataError(f"{root / one.folder} has {len(data.pairs):,} pairs, but {SAMPLE_OF_QQP:,} are measured")
         column = f"{one.name}: human, ours"
         made = tuple(
             Figure(table, name, column, *numbers)
@@ -364,7 +382,7 @@ def pairs_by_split(data: Dataset) -> dict[str, int]:
 def paraphrase_sizes(root: Path, _model: str) -> Iterator[Measured]:
     """Table 1, as far as the files are there."""
     msrp = replace(OTHER_SPLIT, name="MSRP")
-    held_out = Set("Twitter-URL", "twitter_url", "twitter-url@held-out")
+    held_out = replace(TWITTER, kind="twitter-url@held-out")
     yield from sizes(root, "002", "T1", there([msrp, held_out, PIT, QQP, PAWS, PAWS_QQP], root))
 
 
@@ -510,14 +528,22 @@ def seconds(root: Path, model: str) -> Iterator[Measured]:
 
 # --- 004 ---
 
+
+def cqa(year: int, task: str) -> Set:
+    """A subtask of community question answering: the development part of 2016, and the test part."""
+    files = (f"*subtask{task}.relevancy", *(["*-dev.xml"] if year == FIRST_CQA else []))
+    return Set(f"SemEval-{year} {task}", f"semeval{year}_task3", "semeval-cqa", files, f"#{task}")
+
+
+FIRST_CQA = 2016  # the year of the papers' task
 CELL_SETS = {
     "MSRP, ours": (MRPC, ("MSRP",), ()),
     "STS, ours": (STSB, ("STS",), ()),
     "QQP, dev and test": (QQP, ("Quora",), ("data",)),
-    "SemEval-2016 A, dev and test": (Set("A", "semeval2016_task3", "semeval-cqa", "#A"), ("SemEval A",), ("data",)),
-    "SemEval-2016 B, dev and test": (Set("B", "semeval2016_task3", "semeval-cqa", "#B"), ("SemEval B",), ("data",)),
-    "SemEval-2016 C, dev and test": (Set("C", "semeval2016_task3", "semeval-cqa", "#C"), ("SemEval C",), ("data",)),
-    "SemEval-2017 B, test": (Set("B", "semeval2017_task3", "semeval-cqa", "#B"), (), ("data",)),
+    "SemEval-2016 A, dev and test": (cqa(2016, "A"), ("SemEval A",), ("data",)),
+    "SemEval-2016 B, dev and test": (cqa(2016, "B"), ("SemEval B",), ("data",)),
+    "SemEval-2016 C, dev and test": (cqa(2016, "C"), ("SemEval C",), ("data",)),
+    "SemEval-2017 B, test": (cqa(2017, "B"), (), ("data",)),
     "PAWS-Wiki, dev and test": (PAWS, (), ("data",)),
     "PIT-2015, dev and test": (PIT, (), ("data",)),
     "Twitter-URL, train": (TWITTER, (), ("data",)),
@@ -628,19 +654,28 @@ def _split(name: str) -> str:
 def systems(root: Path, _model: str) -> Iterator[Measured]:
     """Tables 6 to 8 on the primary runs of 2016, and Table 7's own data with one later system."""
     tables = {"T6": "A", "T7": "B", "T8": "C"}
-    if (root / SYSTEMS_2016).exists():
-        for table, task in tables.items():
-            data = load(f"semeval-cqa:{root}/semeval2016_task3#{task}", sample=None, whole=True)
-            files = sorted((root / SYSTEMS_2016).glob(f"*/subtask_{task}_primary.txt"))
+    for table, task in tables.items() if _is_there(root / SYSTEMS_2016) else ():
+        for one in there([cqa(FIRST_CQA, task)], root):
+            data = load(one.spec(root), sample=None)
+            pattern = f"*/subtask_{task}_primary.txt"
+            files = sorted((root / SYSTEMS_2016).glob(pattern))
+            if not files:
+                raise DataError(f"{root / SYSTEMS_2016} holds no {pattern}, the primary runs of the task")
             runs = {file.parent.name: score_predictions(read_predictions(file), data) for file in files}
             command = f"encheck run --predictions RUN --data semeval-cqa:DIR/semeval2016_task3#{task}"
             yield _systems(table, f"systems of 2016, {task}", runs, data, command, suffix=", 2016")
     file = root / "semeval2017_task3/mappsent_subtaskB.pred"
-    if file.exists():
-        data = load(f"semeval-cqa:{root}/semeval2017_task3#B", sample=None, whole=True)
+    for one in there([cqa(2017, "B")], root) if _is_there(file) else ():
+        data = load(one.spec(root), sample=None)
         command = "encheck run --predictions mappsent_subtaskB.pred --data semeval-cqa:DIR/semeval2017_task3#B"
         runs = {"MappSent": score_predictions(read_predictions(file), data)}
         yield _systems("T7", "systems of 2017, B", runs, data, command, suffix=", 2017")
+
+
+def _is_there(path: Path) -> bool:
+    if not path.exists():
+        log.warning("%s is not there: nothing is measured on its systems", path)
+    return path.exists()
 
 
 def _systems(

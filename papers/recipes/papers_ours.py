@@ -20,7 +20,7 @@ import encheck
 
 RECORD = FOLDER / "ours.json"
 DIGITS = 6
-TOLERANCE = 2e-3  # processors sum in other orders
+NEAR = {"rel_tol": 5e-4, "abs_tol": 2e-3}  # processors sum in other orders
 COMPARED = ("value", "low", "high", "n")
 THEN = "; "  # between the commands of one measurement
 SHOWN = {"sbert": "all-MiniLM-L6-v2"}
@@ -103,9 +103,27 @@ def merged(old: Iterable[Measured], new: Iterable[Measured]) -> list[Measured]:
     return [found[key] for key in sorted(found)]
 
 
-def differences(recorded: Iterable[Measured], new: Iterable[Measured]) -> Iterator[str]:
-    """What was measured otherwise than recorded, or is not recorded, a line each: value, interval and n."""
+def beside(recorded: Sequence[Measured], new: Iterable[Measured]) -> list[Measured]:
+    """The new ones, with the recorded figures that they lack, which are marked as such."""
+    old = {one.key: one.recorded() for one in recorded}
+    left = lost(recorded, new)
+    kept = [replace(one, figures=(*one.figures, *(f for f in old[one.key].figures if f.address in left[one.key])))
+            if one.key in left else one for one in new]  # fmt: skip
+    return merged(old.values(), kept)
+
+
+def lost(recorded: Iterable[Measured], new: Iterable[Measured]) -> dict[tuple[str, str, str], set[Address]]:
+    """Of each measurement that was made again, where recorded figures stand that the new one lacks."""
+    found = {one.key: {figure.address for figure in one.figures} for one in new}
+    left = {one.key: {f.address for f in one.figures} - found[one.key] for one in recorded if one.key in found}
+    return {key: addresses for key, addresses in left.items() if addresses}
+
+
+def differences(recorded: Sequence[Measured], new: Sequence[Measured]) -> Iterator[str]:
+    """What was measured otherwise than recorded, is not recorded or was not found again, a line each."""
     old = {(*one.key, *figure.address): figure for one in recorded for figure in one.figures}
+    for (paper, *_), addresses in lost(recorded, new).items():
+        yield from (f"{' | '.join((paper, *address))}: recorded, but not measured" for address in sorted(addresses))
     for one in new:
         for figure in one.figures:
             before, where = old.get((*one.key, *figure.address)), " | ".join((one.paper, *figure.address))
@@ -118,7 +136,8 @@ def differences(recorded: Iterable[Measured], new: Iterable[Measured]) -> Iterat
 def _is_near(first: float | None, second: float | None) -> bool:
     if first is None or second is None:
         return first is second
-    return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    are_counts = float(first).is_integer() and float(second).is_integer()
+    return first == second if are_counts else math.isclose(first, second, **NEAR)
 
 
 def write(measured: Sequence[Measured], path: Path = RECORD) -> None:

@@ -324,14 +324,38 @@ def test_recorded_figures_are_marked_beside_those_that_were_measured_now(tmp_pat
     assert "‡" not in page.table_section("002", "T5", ours.read())
 
 
-def test_a_figure_that_is_measured_otherwise_than_recorded_is_named():
-    old = made(Figure("T5", "a", "b", 50.0, n=7))
-    assert [*ours.differences([old], [made(Figure("T5", "a", "b", 50.05, n=7))])] == []
-    far = made(Figure("T5", "a", "b", 50.3, n=7), Figure("T5", "c", "b", 1))
-    assert [line.partition(":")[0] for line in ours.differences([old], [far])] == [
-        "000 | T5 | a | b",
-        "000 | T5 | c | b",
+def test_a_figure_that_is_measured_otherwise_than_recorded_or_not_again_is_named():
+    old = made(Figure("T5", "a", "b", 50.5, n=2_400), Figure("T5", "d", "b", 2_400))
+    near = made(Figure("T5", "a", "b", 50.52, n=2_400), Figure("T5", "d", "b", 2_400))
+    assert [*ours.differences([old], [near])] == []
+    far = made(Figure("T5", "a", "b", 50.6, n=2_400), Figure("T5", "c", "b", 1))
+    assert [line.partition(", measured")[0].partition(": {")[0] for line in ours.differences([old], [far])] == [
+        "000 | T5 | d | b: recorded, but not measured",
+        "000 | T5 | a | b: recorded {'table': 'T5', 'row': 'a', 'column': 'b', 'value': 50.5, 'n': 2400}",
+        "000 | T5 | c | b: not recorded",
     ]
+    counted = made(Figure("T5", "a", "b", 50.5, n=2_401), Figure("T5", "d", "b", 2_401))
+    assert len([*ours.differences([old], [counted])]) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--only=edits"], "--only is for what is measured"),
+        (["--model=nonsense"], "--model is for what is measured"),
+        (["--compare"], "--compare has nothing to compare with the record"),
+        (["--runs={}", "--record"], "4 recorded figures are not in"),
+    ],
+)
+def test_the_record_is_neither_printed_for_something_else_nor_cut(tmp_path, capsys, options, said):
+    head_file(tmp_path, "pit2015", 0)
+    before = ours.RECORD.read_bytes()
+    with pytest.raises(SystemExit) as left:
+        papers.main(["002", *(option.format(tmp_path) for option in options)])
+    printed = capsys.readouterr()
+    assert (left.value.code, printed.out) == (2, "")
+    assert said in printed.err
+    assert ours.RECORD.read_bytes() == before
 
 
 def test_seconds_are_timed_on_request_alone(tmp_path, monkeypatch):
@@ -468,19 +492,23 @@ def test_cells_and_sizes_are_counted_from_whole_files_and_what_is_missing_is_nam
     ]
     lines += [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(pairs)]
     (tmp_path / "mrpc").mkdir()
-    (tmp_path / "mrpc/msr_paraphrase_test.txt").write_text("\n".join(lines) + "\n")
-    with pytest.raises(DataError, match=r"test\.txt is cut off: it has 4 rows, .* has 1,725"):
-        next(measure.cells(tmp_path, "-"))
-    monkeypatch.setitem(mrpc.EXPECTED, "msr_paraphrase_test.txt", (4, {}))
+    for part in ("test", "train"):
+        with pytest.raises(DataError, match="mrpc holds no msr_paraphrase_train"):
+            next(measure.cells(tmp_path, "-"))
+        (tmp_path / f"mrpc/msr_paraphrase_{part}.txt").write_text("\n".join(lines) + "\n")
+    for part, rows in (("train", "4,076"), ("test", "1,725")):
+        with pytest.raises(DataError, match=rf"{part}\.txt is cut off: it has 4 rows, .* has {rows}"):
+            next(measure.cells(tmp_path, "-"))
+        monkeypatch.setitem(mrpc.EXPECTED, f"msr_paraphrase_{part}.txt", (4, {}))
     (cells,) = measure.cells(tmp_path, "-")
-    assert {f.row: f.value for f in cells.figures if len(f.row) == 2} == {"Po": 1, "Pn": 1, "No": 1, "Nn": 1}
+    assert {f.row: f.value for f in cells.figures if len(f.row) == 2} == {"Po": 2, "Pn": 2, "No": 2, "Nn": 2}
     assert "qqp/Quora_question_pair_partition is not in" in caplog.text
     assert {f.column: f.value for f in cells.figures if f.table == "O1" and len(f.column) == 2} == {
-        "Po": 1, "Pn": 1, "No": 1, "Nn": 1,
+        "Po": 2, "Pn": 2, "No": 2, "Nn": 2,
     }  # fmt: skip
     assert [f.value for f in cells.figures if f.address[:2] == ("F1", "MSRP, ours: label 1")] == [50, *[0] * 8, 50]
     (sizes,) = measure.paraphrase_sizes(tmp_path, "-")
-    assert [(f.address, f.value) for f in sizes.figures] == [(("T1", "MSRP, ours", "test"), 4)]
+    assert [(*f.address[1:], f.value) for f in sizes.figures] == [("MSRP, ours", s, 4) for s in ("dev", "test")]
 
 
 def test_jaccard_and_dice_are_the_authors_and_give_the_same_cells(shared_data):
