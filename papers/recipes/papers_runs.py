@@ -11,8 +11,9 @@ These files count, and any other JSON is left alone:
                                      "table": "T5", "row": "(|u-v|)", "column": "MSRP", "value": 80.5, "n": 1725}]}
 
 `papers` names rows and columns of published/NNN.csv, or own ones for what a paper does not have (a control). `value` is
-in the unit of the table, `seed` an integer; `n` (how many items), `note` (what was otherwise, for the name of the row)
-and `command` may be missing. A training on a sample of its pairs has a row of its own. Files of one paper, table, row,
+in the unit of the table, `seed` an integer; `n` (how many items), `note` (what was otherwise, for the name of the row),
+`command` and `trained_on` (`from`: which pairs) may be missing. Where results.json lies beside it, its seed, model and
+figures must be the same. A training on a sample of its pairs has a row of its own. Files of one paper, table, row,
 column and model are seeds of one figure: its value is their mean, `error` the standard error, and the interval that of
 Student's t over the seeds. One seed has no interval.
 """
@@ -55,7 +56,7 @@ SOURCES = {"stsb": "STSb", "mrpc": "MRPC"}
 RISE_FIGURES = {"stsb_spearman": "STSb Spearman", "stsb_pearson": "STSb Pearson", "mrpc_accuracy": "MRPC accuracy",
                 "mrpc_f1": "MRPC F1"}  # fmt: skip
 OF_A_SEED = {"seed", "pairs"}  # which pairs: a sample is drawn by the seed
-OF_A_TEST = ("f1", "accuracy", "flips")
+OF_FLIPS = "S3"  # section 3 is on the order of the sentences
 OF_TOKENIZERS = {"tokenizer.json", "vocab.json"}
 MOST_NAMED = 3
 log = logging.getLogger("papers")
@@ -85,6 +86,7 @@ class Run(BaseModel):
     papers: list[Value]
     command: str = ""
     settings: dict[str, Any] = {}  # what seeds of one figure have in common
+    trained_on: dict[str, Any] = {}
 
 
 class Row(BaseModel):
@@ -131,35 +133,40 @@ def run_of(path: Path, raw: Any) -> Run | None:
     return None if found is None else Run.model_validate(found)
 
 
-def _plain(path: Path, raw: Raw) -> Raw | None:
-    """A file with `papers`. Where results.json of its training lies beside it, that says whether it saw all pairs."""
-    if "papers" not in raw or not isinstance(raw["papers"], list):
-        return raw if "papers" in raw else None
-    beside = path.with_name("results.json")
-    if beside == path or not beside.is_file():
-        return raw
-    with _opened(beside) as results:
-        tested = {name: 100 * value for name, value in results.get("test", {}).items() if name in OF_A_TEST}
-        settings, note = _common(results), _sample(results)
-    for value in raw["papers"]:
-        said = value.get("value") if isinstance(value, dict) else None
-        if tested and isinstance(said, float | int) and not any(math.isclose(said, x) for x in tested.values()):
+def _plain(path: Path, raw: Raw) -> Run | None:
+    """A file with `papers`. Where results.json of its training lies beside it, both must say the same."""
+    if "papers" not in raw:
+        return None
+    run, beside = Run.model_validate(raw), path.with_name("results.json")
+    note, settings = _sample({"parts": {"train": run.trained_on}}), run.settings
+    if beside != path and beside.is_file():
+        with _opened(beside) as results:
+            note, settings = _sample(results) or note, _common(results)
+            _refuse_others(path, run, results)
+    papers = [
+        value if value.table.startswith("F") else value.model_copy(update={"note": value.note or note})
+        for value in run.papers  # a figure of the paper's names the share of the pairs itself
+    ]
+    return run.model_copy(update={"papers": papers, "settings": settings})
+
+
+def _refuse_others(path: Path, run: Run, results: Raw) -> None:
+    """DataError where seed, model or a figure is another one in the results of the training."""
+    there = {**results["settings"], **{name: 100.0 * results["test"][name] for name in ("f1", "flips")}}
+    said = [("seed", run.seed), ("model", run.model)]
+    said += [("flips" if value.table == OF_FLIPS else "f1", value.value) for value in run.papers]
+    for name, one in said:
+        other = there[name]
+        if one != other and not (isinstance(one, float) and math.isclose(one, other)):
             raise DataError(
-                f"{path} says {said}, but {beside.name} beside it {', '.join(f'{k} {x}' for k, x in tested.items())}: "
-                "one of them was changed. Remedy: delete both, and let the recipe make them again"
+                f"{path} says {name} {one}, but results.json beside it {other}: one of them was changed. "
+                "Remedy: delete both, and let the recipe make them again"
             )
-    return {**raw, "papers": [_noted(value, note) for value in raw["papers"]], "settings": settings}
 
 
-def _common(raw: Raw) -> Raw:
+def _common(raw: Raw) -> dict[str, Any]:
     """The settings of a training that its other seeds share."""
-    return {name: value for name, value in raw.get("settings", {}).items() if name not in OF_A_SEED}
-
-
-def _noted(value: Any, note: str) -> Any:
-    """A figure with its note; a figure of the paper's names the share of the pairs itself."""
-    is_table = isinstance(value, dict) and not str(value.get("table", "")).startswith("F")
-    return {"note": note, **value} if is_table else value
+    return {name: value for name, value in raw["settings"].items() if name not in OF_A_SEED}
 
 
 def _head(_path: Path, raw: Raw) -> Raw | None:
@@ -175,7 +182,7 @@ def _head(_path: Path, raw: Raw) -> Raw | None:
         places.pop("T6", None)
     made = [_value("002", table, row, column, 100 * test["f1"], test["n"], note) for table, row in places.items()]
     name = "SBERT, (u, v, |u-v|)" if features == SBERT else f"head, ({', '.join(features)})"
-    made.append(_value("002", "S3", name, column, 100 * test["flips"], test["n"], note))
+    made.append(_value("002", OF_FLIPS, name, column, 100 * test["flips"], test["n"], note))
     command = f'python papers/recipes/train_head.py --data {settings["data"]}:... --features "{",".join(features)}"'
     command += f"{_pairs(note)}{_options(settings)} --out RUNS"
     return {**_seed(raw), "command": command, "papers": made}
@@ -233,7 +240,7 @@ def _cross_encoder(_path: Path, raw: Raw) -> Raw | None:
             made += [{**_value("000", "T2", row, f"{column} {said}", 100 * found[key], n, note),
                       "is_on_other_data": on_other_data(raw)}
                      for key, said in (("accuracy", "accuracy"), ("f1", "F1"))]  # fmt: skip
-        made.append(_value("002", "S3", f"cross-encoder, {row}", column, 100 * found["flips"], n, note))
+        made.append(_value("002", OF_FLIPS, f"cross-encoder, {row}", column, 100 * found["flips"], n, note))
     data = "".join(f" --data {name}:..." for name in also)
     dev = str(raw.get("parts", {}).get("dev", {}).get("from", "")).partition(":")[0]
     dev = f" --dev {dev}" if dev in also and len(also) > 1 else ""

@@ -159,9 +159,11 @@ def test_claims_count_the_pairs_that_are_there(claim, holds):
     assert claims.held(claim, side) == claims.Held(*holds)
 
 
-def papers_file(folder, name, *, seed, value, **more):
+def papers_file(folder, name, *, seed, value, told=(), **more):
     cell = {"paper": "002", "table": "T5", "row": "(|u-v|)", "column": "MSRP", "value": value, "n": 1725, **more}
-    (folder / name).write_text(json.dumps({"seed": seed, "model": "sbert", "papers": [cell], "f1": value}))
+    (folder / name).write_text(
+        json.dumps({"seed": seed, "model": "sbert", "papers": [cell], "f1": value, **dict(told)})
+    )
 
 
 def test_training_runs_become_a_mean_over_seeds_with_its_error_and_interval(tmp_path):
@@ -278,11 +280,29 @@ def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
     assert by_table["T2"].labels[part] == Label(("SBERT",), ("model", "sample"))
 
 
-def test_a_result_that_was_changed_is_told_from_the_figures_beside_it(tmp_path):
-    head_file(tmp_path, "mrpc", 0, f1=0.9999)
+def test_a_sample_is_told_without_results_beside_the_figures(tmp_path):
+    told = {"trained_on": {"pairs": 4000, "from": "the rest of train, 4,000 of 30,375 pairs"}}
+    papers_file(tmp_path, "papers.json", seed=0, value=70.0, told=told)
+    (one,) = runs.measured(tmp_path)
+    row = "(|u-v|), all-MiniLM-L6-v2, 4,000 of 30,375 pairs of training"
+    assert one.labels == {row: Label(("(|u-v|)",), ("model", "sample"))}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"value": 83.5}, "f1 83.5, but results.json beside it 80.0"),
+        ({"value": 70.0}, "f1 70.0, but results.json beside it 80.0"),  # the accuracy
+        ({"value": 80.0, "table": "S3"}, "flips 80.0, but results.json beside it 5.0"),
+        ({"value": 80.0, "seed": 1}, "seed 1, but results.json beside it 0"),
+        ({"value": 80.0, "told": {"model": "roberta-large"}}, "model roberta-large, but results.json beside it sbert"),
+    ],
+)
+def test_a_result_that_was_changed_is_told_from_the_figures_beside_it(tmp_path, change, said):
+    head_file(tmp_path, "mrpc", 0, flips=0.05)
     place = next(tmp_path.rglob("results.json")).parent
-    papers_file(place, "papers.json", seed=0, value=83.5, table="T4", row="PAS only")
-    with pytest.raises(DataError, match=r"papers.json says 83.5, but results.json beside it f1 99.99, accuracy 70.0"):
+    papers_file(place, "papers.json", **{"seed": 0, "table": "T4", "row": "PAS only"} | change)
+    with pytest.raises(DataError, match=rf"papers\.json says {said}: one of them was changed"):
         runs.measured(tmp_path)
 
 
