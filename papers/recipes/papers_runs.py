@@ -276,7 +276,7 @@ READERS = (_plain, _head, _cross_encoder, _rise)
 def measured(folder: Path) -> list[Measured]:
     """The figures of a folder: those of seeds, a measurement for each table and model, and those of downstream runs.
 
-    A warning counts the files without a figure.
+    A warning counts the files without a figure, but for those that a recipe keeps beside its figures.
 
     Raises:
         DataError: there is no such folder, or no figure in it; a file cannot be read, is cut off, lacks a key or has a
@@ -286,7 +286,7 @@ def measured(folder: Path) -> list[Measured]:
     found: dict[Of, dict[Place, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
     commands: dict[Of, set[str]] = defaultdict(set)
     settings: dict[Any, Raw] = {}
-    reports, unused = list[Measured](), list[str]()
+    reports, unused, beside = list[Measured](), list[Path](), set[Path]()
     for path in files(folder):
         with _opened(path) as raw:
             of_report = [*downstream(raw)] if isinstance(raw, dict) and "checks" in raw else []
@@ -294,18 +294,21 @@ def measured(folder: Path) -> list[Measured]:
         reports += of_report
         if run is not None:
             _add(found, settings, path, run)
+            of_rise = {path.with_name("pool.json"), path.parent.parent.with_name("settings.json")}
+            beside |= of_rise if path.stem in ARMS else {path.with_name("results.json")}
             for value in run.papers:
                 commands[_of(value, run)] |= {run.command} if run.command else set()
         elif not of_report:
-            unused.append(str(path.relative_to(folder.resolve())))
+            unused.append(path)
+    left = [str(path.relative_to(folder.resolve())) for path in unused if path not in beside]
+    named = ", ".join(left[:MOST_NAMED]) or "it, for it has no JSON file"
     if not (found or reports):
-        where = ", ".join(unused[:MOST_NAMED]) or "it, for it has no JSON file"
         raise DataError(
-            f"--runs={folder}: no figure in {where}. Give the folder of train_head.py, train_cross_encoder.py, "
+            f"--runs={folder}: no figure in {named}. Give the folder of train_head.py, train_cross_encoder.py, "
             "train_spans.py or rise_control.py, or the reports of encheck run -m downstream"
         )
-    if unused:
-        log.warning("--runs=%s: no figure in %d files (%s)", folder, len(unused), ", ".join(unused[:MOST_NAMED]))
+    if left:
+        log.warning("--runs=%s: no figure in %d files (%s)", folder, len(left), named)
     seeds = [_measurement(*key, THEN.join(sorted(commands[key])), of) for key, of in found.items()]
     return [*seeds, *reports]
 

@@ -363,6 +363,21 @@ def test_arms_of_the_control_need_its_settings(tmp_path, content, said):
         runs.measured(tmp_path)
 
 
+def test_files_that_a_recipe_keeps_beside_its_figures_hide_no_unused_one(tmp_path, caplog):
+    rise_file(tmp_path)
+    (place := tmp_path / "pas-0").mkdir()
+    results = {"settings": {"seed": 0, "model": "sbert", "pooling": "pas"}, "test": CROSS}
+    (place / "results.json").write_text(json.dumps(results))
+    papers_file(place, "papers.json", seed=0, value=90.0)
+    (tmp_path / "stsb/seed0/pool.json").write_text("{}")
+    runs.measured(tmp_path)
+    assert caplog.text == ""
+    for folder in (place, tmp_path / "stsb"):
+        (folder / "pool.json").write_text("{}")
+    runs.measured(tmp_path)
+    assert "no figure in 2 files (pas-0/pool.json, stsb/pool.json)" in caplog.text
+
+
 def test_a_folder_of_one_source_or_seed_is_taken_and_other_folders_are_left_alone(tmp_path, monkeypatch, caplog):
     rise_file(tmp_path)
     rise_file(tmp_path, "seed0-old")
