@@ -120,7 +120,7 @@ def _opened(path: Path) -> Iterator[Any]:
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
         said = f"no {error}" if isinstance(error, KeyError) else error
         raise DataError(
             f"{path} is not whole, or of another version: {said}. Remedy: delete it, and let its recipe make it again"

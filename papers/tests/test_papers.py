@@ -333,6 +333,7 @@ def rise_file(folder, seed="seed0", arm="rise", **figures):
         ({**OF_CROSS, "also": ["paws"]}, "is not whole"),
         ({**OF_CROSS, "also": {"paws": None}}, "is not whole"),
         ({**OF_CROSS, "settings": {"model": None, "seed": 0}}, "is not whole"),
+        ({**OF_CROSS, "settings": {"model": "bert", "seed": 0, "rate": 10**400}}, "is not whole"),
         ({**OF_CROSS, "parts": None}, "is not whole"),
         ({"settings": {"data": "mrpc", "features": ["u"]}, "test": CROSS, "parts": None}, "is not whole"),
     ],
