@@ -11,20 +11,21 @@ These files count, and any other JSON is left alone:
                                      "table": "T5", "row": "(|u-v|)", "column": "MSRP", "value": 80.5, "n": 1725}]}
 
 `papers` names rows and columns of published/NNN.csv, or own ones for what a paper does not have (a control). `value` is
-in the unit of the table, `seed` an integer; `n` (how many items), `note` (what was otherwise, for the name of the row)
-and `command` may be missing. A training on a sample of its pairs has a row of its own. Files of one paper, table, row,
+in the unit of the table, `seed` an integer; `n` (how many items), `note` (what was otherwise, for the name of the row),
+`command` and `trained_on` (`from`: which pairs) may be missing. Where results.json lies beside it, its seed, model and
+figures must be the same. A training on a sample of its pairs has a row of its own. Files of one paper, table, row,
 column and model are seeds of one figure: its value is their mean, `error` the standard error, and the interval that of
 Student's t over the seeds. One seed has no interval.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,11 +36,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scipy.stats import t
 
 from encheck.errors import DataError
+from encheck.system.documents import read_json
 from encheck_papers.fit import Choices
 
 Raw = Mapping[str, Any]
 Of = tuple[str, str, str, str]  # paper, table, column, model
 Place = tuple[str, str, str]  # row, column, note
+Number = Annotated[float, Field(allow_inf_nan=False)]
 COLUMNS = {
     "mrpc": "MSRP", "mrpc@glue": "MSRP", "pit2015": "PIT-2015", "paws": "PAWS-Wiki", "paws-qqp": "PAWS-QQP",
     "paws-qqp@paws-wiki": "PAWS-QQP",
@@ -53,7 +56,7 @@ SOURCES = {"stsb": "STSb", "mrpc": "MRPC"}
 RISE_FIGURES = {"stsb_spearman": "STSb Spearman", "stsb_pearson": "STSb Pearson", "mrpc_accuracy": "MRPC accuracy",
                 "mrpc_f1": "MRPC F1"}  # fmt: skip
 OF_A_SEED = {"seed", "pairs"}  # which pairs: a sample is drawn by the seed
-OF_A_TEST = ("f1", "accuracy", "flips")
+OF_FLIPS = "S3"  # section 3 is on the order of the sentences
 OF_TOKENIZERS = {"tokenizer.json", "vocab.json"}
 MOST_NAMED = 3
 log = logging.getLogger("papers")
@@ -68,7 +71,7 @@ class Value(BaseModel):
     table: str
     row: str
     column: str
-    value: Annotated[float, Field(allow_inf_nan=False)]
+    value: Number
     n: int | None = None
     note: str = ""
     is_on_other_data: bool = False  # than the paper trains on, where the row does not say so
@@ -83,62 +86,87 @@ class Run(BaseModel):
     papers: list[Value]
     command: str = ""
     settings: dict[str, Any] = {}  # what seeds of one figure have in common
+    trained_on: dict[str, Any] = {}
 
 
-def files(folder: Path) -> Iterator[tuple[Path, Any]]:
-    """Every JSON file of a folder; DataError if there is no such folder or a file is cut off."""
+class Row(BaseModel):
+    """A row of a report that holds a figure."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    model: str
+    level: str
+    value: Number
+    low: Number
+    high: Number
+    n: int
+
+
+def files(folder: Path) -> list[Path]:
+    """Every JSON file of a folder, from the root on, so that a reader may ask above it; DataError without a folder."""
     if not folder.is_dir():
         raise DataError(f"--runs={folder}: no such folder")
-    found = {path.resolve(): path for path in sorted(folder.rglob("*.json"), reverse=True)}  # a link counts once
-    for path in sorted(path for path in found.values() if path.name not in OF_TOKENIZERS):
-        try:
-            yield path, json.loads(path.read_text("utf-8"))
-        except ValueError as error:
-            raise DataError(f"{path}: no JSON ({error}). Remedy: delete it, and let its recipe make it again") from None
+    every = sorted((path for path in folder.resolve().rglob("*.json") if not path.is_dir()), reverse=True)
+    found = {path.resolve(): path for path in every}  # a link counts once
+    return sorted(path for path in found.values() if path.name not in OF_TOKENIZERS)
 
 
-def run_of(path: Path, raw: Any) -> Run | None:
-    """The run in a file, whichever recipe wrote it; None if it is none. DataError where keys lack or do not fit."""
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The content of a JSON file, for a block that reads it; DataError where it is not what the block expects."""
     try:
-        if isinstance(raw, dict) and (found := next((r for read in READERS if (r := read(path, raw))), None)):
-            return Run.model_validate(found)
+        yield read_json(path, infinite=True)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except KeyError as error:
-        raise DataError(f"{path} has no {error}: it is not whole, or of another version") from None
-    return None
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        said = f"no {error}" if isinstance(error, KeyError) else error
+        raise DataError(
+            f"{path} is not whole, or of another version: {said}. Remedy: delete it, and let its recipe make it again"
+        ) from None
 
 
-def _plain(path: Path, raw: Raw) -> Raw | None:
-    """A file with `papers`. Where results.json of its training lies beside it, that says whether it saw all pairs."""
-    if "papers" not in raw or not isinstance(raw["papers"], list):
-        return raw if "papers" in raw else None
-    beside = path.with_name("results.json")
-    if beside == path or not beside.is_file():
-        return raw
-    results = json.loads(beside.read_text("utf-8"))
-    tested = {name: 100 * value for name, value in results.get("test", {}).items() if name in OF_A_TEST}
-    for value in raw["papers"]:
-        said = value.get("value") if isinstance(value, dict) else None
-        if tested and isinstance(said, float | int) and not any(math.isclose(said, x) for x in tested.values()):
+def run_of(path: Path, raw: Any) -> Run | None:
+    """The run in a file, whichever recipe wrote it; None if it is none."""
+    found = next((r for read in READERS if (r := read(path, raw))), None) if isinstance(raw, dict) else None
+    return None if found is None else Run.model_validate(found)
+
+
+def _plain(path: Path, raw: Raw) -> Run | None:
+    """A file with `papers`. Where results.json of its training lies beside it, both must say the same."""
+    if "papers" not in raw:
+        return None
+    run, beside = Run.model_validate(raw), path.with_name("results.json")
+    note, settings = _sample({"parts": {"train": run.trained_on}}), run.settings
+    if beside != path and beside.is_file():
+        with _opened(beside) as results:
+            note, settings = _sample(results) or note, _common(results)
+            _refuse_others(path, run, results)
+    papers = [
+        value if value.table.startswith("F") else value.model_copy(update={"note": value.note or note})
+        for value in run.papers  # a figure of the paper's names the share of the pairs itself
+    ]
+    return run.model_copy(update={"papers": papers, "settings": settings})
+
+
+def _refuse_others(path: Path, run: Run, results: Raw) -> None:
+    """DataError where seed, model or a figure is another one in the results of the training."""
+    there = {**results["settings"], **{name: 100.0 * results["test"][name] for name in ("f1", "flips")}}
+    said = [("seed", run.seed), ("model", run.model)]
+    said += [("flips" if value.table == OF_FLIPS else "f1", value.value) for value in run.papers]
+    for name, one in said:
+        other = there[name]
+        if one != other and not (isinstance(one, float) and math.isclose(one, other)):
             raise DataError(
-                f"{path} says {said}, but {beside.name} beside it {', '.join(f'{k} {x}' for k, x in tested.items())}: "
-                "one of them was changed. Remedy: delete both, and let the recipe make them again"
+                f"{path} says {name} {one}, but results.json beside it {other}: one of them was changed. "
+                "Remedy: delete both, and let the recipe make them again"
             )
-    settings, note = _common(results), _sample(results)
-    return {**raw, "papers": [_noted(value, note) for value in raw["papers"]], "settings": settings}
 
 
-def _common(raw: Raw) -> Raw:
+def _common(raw: Raw) -> dict[str, Any]:
     """The settings of a training that its other seeds share."""
-    return {name: value for name, value in raw.get("settings", {}).items() if name not in OF_A_SEED}
-
-
-def _noted(value: Any, note: str) -> Any:
-    """A figure with its note; a figure of the paper's names the share of the pairs itself."""
-    is_table = isinstance(value, dict) and not str(value.get("table", "")).startswith("F")
-    return {"note": note, **value} if is_table else value
+    return {name: value for name, value in raw["settings"].items() if name not in OF_A_SEED}
 
 
 def _head(_path: Path, raw: Raw) -> Raw | None:
@@ -154,7 +182,7 @@ def _head(_path: Path, raw: Raw) -> Raw | None:
         places.pop("T6", None)
     made = [_value("002", table, row, column, 100 * test["f1"], test["n"], note) for table, row in places.items()]
     name = "SBERT, (u, v, |u-v|)" if features == SBERT else f"head, ({', '.join(features)})"
-    made.append(_value("002", "S3", name, column, 100 * test["flips"], test["n"], note))
+    made.append(_value("002", OF_FLIPS, name, column, 100 * test["flips"], test["n"], note))
     command = f'python papers/recipes/train_head.py --data {settings["data"]}:... --features "{",".join(features)}"'
     command += f"{_pairs(note)}{_options(settings)} --out RUNS"
     return {**_seed(raw), "command": command, "papers": made}
@@ -212,7 +240,7 @@ def _cross_encoder(_path: Path, raw: Raw) -> Raw | None:
             made += [{**_value("000", "T2", row, f"{column} {said}", 100 * found[key], n, note),
                       "is_on_other_data": on_other_data(raw)}
                      for key, said in (("accuracy", "accuracy"), ("f1", "F1"))]  # fmt: skip
-        made.append(_value("002", "S3", f"cross-encoder, {row}", column, 100 * found["flips"], n, note))
+        made.append(_value("002", OF_FLIPS, f"cross-encoder, {row}", column, 100 * found["flips"], n, note))
     data = "".join(f" --data {name}:..." for name in also)
     dev = str(raw.get("parts", {}).get("dev", {}).get("from", "")).partition(":")[0]
     dev = f" --dev {dev}" if dev in also and len(also) > 1 else ""
@@ -223,16 +251,17 @@ def _cross_encoder(_path: Path, raw: Raw) -> Raw | None:
 
 def _rise(path: Path, raw: Raw) -> Raw | None:
     """rise_control.py: an arm of a seed. Its human pairs with machine-made ones stand in for DINO's text."""
-    if path.stem not in ARMS or not path.parent.name.startswith("seed") or "stsb_spearman" not in raw:
+    source, seed = path.parts[-3], re.fullmatch(r"seed(\d+)", path.parent.name)
+    if path.stem not in ARMS or source not in SOURCES or seed is None or "stsb_spearman" not in raw:
         return None
-    settings = json.loads((path.parents[2] / "settings.json").read_text("utf-8"))
-    row = f"{SOURCES[path.parents[1].name]}: {ARMS[path.stem]}"
+    with _opened(path.parents[2] / "settings.json") as settings:
+        model = settings["model"]
+    row = f"{SOURCES[source]}: {ARMS[path.stem]}"
     made = [
         _value("001", "T3", row, column, 100 * raw[key], None) for key, column in RISE_FIGURES.items() if key in raw
     ]
-    seed = int(path.parent.name.removeprefix("seed"))
-    command = f"python papers/recipes/rise_control.py --data DIR --sources {path.parents[1].name} --out RUNS"
-    return {"seed": seed, "model": settings["model"], "command": command, "papers": made, "settings": settings}
+    command = f"python papers/recipes/rise_control.py --data DIR --sources {source} --out RUNS"
+    return {"seed": int(seed[1]), "model": model, "command": command, "papers": made, "settings": settings}
 
 
 def _value(
@@ -247,34 +276,39 @@ READERS = (_plain, _head, _cross_encoder, _rise)
 def measured(folder: Path) -> list[Measured]:
     """The figures of a folder: those of seeds, a measurement for each table and model, and those of downstream runs.
 
-    A warning counts the files without a figure.
+    A warning counts the files without a figure, but for those that a recipe keeps beside its figures.
 
     Raises:
-        DataError: there is no such folder, or no figure in it; a file is cut off, lacks a key or has a value that is no
-            number, or another one than results.json beside it; a paper or table is unknown; or a seed stands there
-            twice.
+        DataError: there is no such folder, or no figure in it; a file cannot be read, is cut off, lacks a key or has a
+            value that is no number, or another one than results.json beside it; a paper or table is unknown; or a seed
+            stands there twice.
     """
     found: dict[Of, dict[Place, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
     commands: dict[Of, set[str]] = defaultdict(set)
     settings: dict[Any, Raw] = {}
-    reports, unused = list[Measured](), list[str]()
-    for path, raw in files(folder):
-        if isinstance(raw, dict) and "checks" in raw and (of_run := [*downstream(raw)]):
-            reports += of_run
-        elif (run := run_of(path, raw)) is not None:
+    reports, unused, beside = list[Measured](), list[Path](), set[Path]()
+    for path in files(folder):
+        with _opened(path) as raw:
+            of_report = [*downstream(raw)] if isinstance(raw, dict) and "checks" in raw else []
+            run = None if of_report else run_of(path, raw)
+        reports += of_report
+        if run is not None:
             _add(found, settings, path, run)
+            of_rise = {path.with_name("pool.json"), path.parent.parent.with_name("settings.json")}
+            beside |= of_rise if path.stem in ARMS else {path.with_name("results.json")}
             for value in run.papers:
                 commands[_of(value, run)] |= {run.command} if run.command else set()
-        else:
-            unused.append(str(path.relative_to(folder)))
+        elif not of_report:
+            unused.append(path)
+    left = [str(path.relative_to(folder.resolve())) for path in unused if path not in beside]
+    named = ", ".join(left[:MOST_NAMED]) or "it, for it has no JSON file"
     if not (found or reports):
-        where = ", ".join(unused[:MOST_NAMED]) or "it, for it has no JSON file"
         raise DataError(
-            f"--runs={folder}: no figure in {where}. Give the folder of train_head.py, train_cross_encoder.py, "
+            f"--runs={folder}: no figure in {named}. Give the folder of train_head.py, train_cross_encoder.py, "
             "train_spans.py or rise_control.py, or the reports of encheck run -m downstream"
         )
-    if unused:
-        log.warning("--runs=%s: no figure in %d files (%s)", folder, len(unused), ", ".join(unused[:MOST_NAMED]))
+    if left:
+        log.warning("--runs=%s: no figure in %d files (%s)", folder, len(left), named)
     seeds = [_measurement(*key, THEN.join(sorted(commands[key])), of) for key, of in found.items()]
     return [*seeds, *reports]
 
@@ -334,14 +368,18 @@ def over_seeds(table: str, row: str, column: str, values: Sequence[float]) -> Fi
 
 def downstream(raw: Raw) -> Iterator[Measured]:
     """Table 2 of 003 from results.json of `encheck run -m downstream`; nothing from another run."""
-    rows = [row for row in raw["checks"] if row["metric"] == "task_accuracy" and row["value"] is not None]
-    for model in dict.fromkeys(row["model"] for row in rows):
-        own, of = shown(model), {row["level"]: row for row in rows if row["model"] == model}
+    rows = [
+        Row.model_validate(row)
+        for row in raw["checks"]
+        if row["metric"] == "task_accuracy" and row["value"] is not None
+    ]
+    for model in dict.fromkeys(row.model for row in rows):
+        own, of = shown(model), {row.level: row for row in rows if row.model == model}
         made = [
-            Figure("T2", own, task.replace("SST2", "SST-2"), *(100 * of[task][k] for k in ("value", "low", "high")),
-                   of[task]["n"])
-            for task in TASKS if task in of
-        ]  # fmt: skip
+            Figure("T2", own, task.replace("SST2", "SST-2"), 100 * row.value, 100 * row.low, 100 * row.high, row.n)
+            for task in TASKS
+            if (row := of.get(task))
+        ]
         if {*TASKS} <= {*of}:
             made.append(Figure("T2", own, "average", float(np.mean([figure.value for figure in made]))))
         data = {one["name"]: one["fingerprint"] for one in raw["data"] if one["name"] == "senteval"}
@@ -354,7 +392,7 @@ def downstream(raw: Raw) -> Iterator[Measured]:
 def described(found: Iterable[Measured]) -> Iterator[str]:
     """How many figures each measurement has: a line each."""
     for one in found:
-        counts = sorted({figure.n for figure in one.figures if figure.error is not None or figure.n == 1})
+        counts = sorted({f.n for f in one.figures if f.n and (f.error is not None or f.n == 1)})
         span = f"{counts[0]}{f' to {counts[-1]}' if counts[1:] else ''}" if counts else ""
         seeds = f" of {span} seed{'s' if span != '1' else ''}" if span else ""
         figures = f"{len(one.figures)} figure{'s' if one.figures[1:] else ''}"

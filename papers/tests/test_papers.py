@@ -159,9 +159,11 @@ def test_claims_count_the_pairs_that_are_there(claim, holds):
     assert claims.held(claim, side) == claims.Held(*holds)
 
 
-def papers_file(folder, name, *, seed, value, **more):
+def papers_file(folder, name, *, seed, value, told=(), **more):
     cell = {"paper": "002", "table": "T5", "row": "(|u-v|)", "column": "MSRP", "value": value, "n": 1725, **more}
-    (folder / name).write_text(json.dumps({"seed": seed, "model": "sbert", "papers": [cell], "f1": value}))
+    (folder / name).write_text(
+        json.dumps({"seed": seed, "model": "sbert", "papers": [cell], "f1": value, **dict(told)})
+    )
 
 
 def test_training_runs_become_a_mean_over_seeds_with_its_error_and_interval(tmp_path):
@@ -199,6 +201,7 @@ def test_one_seed_has_no_interval(tmp_path):
         ({"paper": "009"}, "paper '009', but should be one of 000, 001"),
         ({"table": "T99"}, "table 'T99' of 002 is none of T2, T4"),
         ({"value": "80"}, "papers.0.value: Input should be a valid number"),
+        ({"value": float("nan")}, "papers.0.value: Input should be a finite number"),
     ],
 )
 def test_a_run_that_fits_no_table_is_named(tmp_path, change, said):
@@ -230,7 +233,7 @@ def test_a_seed_that_is_there_twice_and_a_file_cut_off_are_named(tmp_path):
     with pytest.raises(DataError, match=r"b\.json: seed 0 of T5, \(\|u-v\|\), MSRP is there twice"):
         runs.measured(tmp_path)
     (tmp_path / "b.json").write_text('{"seed": 1, "pap')
-    with pytest.raises(DataError, match=r"b\.json: no JSON .*let its recipe make it again"):
+    with pytest.raises(DataError, match=r"b\.json is not whole, .* is not JSON: .*let its recipe make it again"):
         runs.measured(tmp_path)
 
 
@@ -277,11 +280,120 @@ def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
     assert by_table["T2"].labels[part] == Label(("SBERT",), ("model", "sample"))
 
 
-def test_a_result_that_was_changed_is_told_from_the_figures_beside_it(tmp_path):
-    head_file(tmp_path, "mrpc", 0, f1=0.9999)
+def test_a_sample_is_told_without_results_beside_the_figures(tmp_path):
+    told = {"trained_on": {"pairs": 4000, "from": "the rest of train, 4,000 of 30,375 pairs"}}
+    papers_file(tmp_path, "papers.json", seed=0, value=70.0, told=told)
+    (one,) = runs.measured(tmp_path)
+    row = "(|u-v|), all-MiniLM-L6-v2, 4,000 of 30,375 pairs of training"
+    assert one.labels == {row: Label(("(|u-v|)",), ("model", "sample"))}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"value": 83.5}, "f1 83.5, but results.json beside it 80.0"),
+        ({"value": 70.0}, "f1 70.0, but results.json beside it 80.0"),  # the accuracy
+        ({"value": 80.0, "table": "S3"}, "flips 80.0, but results.json beside it 5.0"),
+        ({"value": 80.0, "seed": 1}, "seed 1, but results.json beside it 0"),
+        ({"value": 80.0, "told": {"model": "roberta-large"}}, "model roberta-large, but results.json beside it sbert"),
+    ],
+)
+def test_a_result_that_was_changed_is_told_from_the_figures_beside_it(tmp_path, change, said):
+    head_file(tmp_path, "mrpc", 0, flips=0.05)
     place = next(tmp_path.rglob("results.json")).parent
-    papers_file(place, "papers.json", seed=0, value=83.5, table="T4", row="PAS only")
-    with pytest.raises(DataError, match=r"papers.json says 83.5, but results.json beside it f1 99.99, accuracy 70.0"):
+    papers_file(place, "papers.json", **{"seed": 0, "table": "T4", "row": "PAS only"} | change)
+    with pytest.raises(DataError, match=rf"papers\.json says {said}: one of them was changed"):
+        runs.measured(tmp_path)
+
+
+TASK = {"metric": "task_accuracy", "model": "sbert", "level": "MR", "value": 0.8, "low": 0.7, "high": 0.9, "n": 9}
+REPORT = {"checks": [TASK], "models": [{"label": "sbert", "adapter": "lexical"}],
+          "data": [{"name": "senteval", "fingerprint": "abc"}]}  # fmt: skip
+CROSS = {"f1": 0.9, "accuracy": 0.92, "flips": 0.03, "n": 8000}
+OF_CROSS = {"settings": {"model": "bert", "seed": 0}, "test": CROSS, "also": {"paws": CROSS}}
+
+
+def rise_file(folder, seed="seed0", arm="rise", **figures):
+    (folder / "settings.json").write_text('{"model": "sbert"}')
+    (folder / "stsb" / seed).mkdir(parents=True, exist_ok=True)
+    (folder / "stsb" / seed / f"{arm}.json").write_text(json.dumps({"stsb_spearman": 0.8, "mrpc_f1": 0.8} | figures))
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({**REPORT, "checks": None}, "is not whole, or of another version: 'NoneType' object is not iterable"),
+        ({**REPORT, "checks": [{}]}, "is not whole, or of another version: no 'metric'"),
+        ({"checks": [TASK]}, "is not whole, or of another version: no 'data'"),
+        *(
+            ({**REPORT, "checks": [TASK | change]}, f"{name}: Input should be a")
+            for change in ({"low": None}, {"value": "0.8"}, {"high": float("nan")}, {"n": "9"})
+            for name in change
+        ),
+        ({**OF_CROSS, "also": ["paws"]}, "is not whole"),
+        ({**OF_CROSS, "also": {"paws": None}}, "is not whole"),
+        ({**OF_CROSS, "settings": {"model": None, "seed": 0}}, "is not whole"),
+        ({**OF_CROSS, "settings": {"model": "bert", "seed": 0, "rate": 10**400}}, "is not whole"),
+        ({**OF_CROSS, "parts": None}, "is not whole"),
+        ({"settings": {"data": "mrpc", "features": ["u"]}, "test": CROSS, "parts": None}, "is not whole"),
+    ],
+)
+def test_results_that_are_not_whole_are_named(tmp_path, raw, said):
+    (tmp_path / "results.json").write_text(json.dumps(raw))
+    with pytest.raises(DataError, match=rf"results\.json:? {said}"):
+        runs.measured(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "[1]", '{"test": null}', '{"settings": {}, "test": {"f1": null}}'])
+def test_results_beside_papers_json_that_are_not_whole_are_named(tmp_path, content):
+    papers_file(tmp_path, "papers.json", seed=0, value=80.0)
+    (tmp_path / "results.json").write_text(content)
+    with pytest.raises(DataError, match=r"results\.json is not whole, or of another version: .*Remedy: delete it"):
+        runs.measured(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(None, "cannot be read: No such file"), ("", "is not whole"), ("[]", "is not whole")]
+)
+def test_arms_of_the_control_need_its_settings(tmp_path, content, said):
+    rise_file(tmp_path)
+    (tmp_path / "settings.json").unlink()
+    if content is not None:
+        (tmp_path / "settings.json").write_text(content)
+    with pytest.raises(DataError, match=rf"settings\.json {said}"):
+        runs.measured(tmp_path)
+
+
+def test_files_that_a_recipe_keeps_beside_its_figures_hide_no_unused_one(tmp_path, caplog):
+    rise_file(tmp_path)
+    (place := tmp_path / "pas-0").mkdir()
+    results = {"settings": {"seed": 0, "model": "sbert", "pooling": "pas"}, "test": CROSS}
+    (place / "results.json").write_text(json.dumps(results))
+    papers_file(place, "papers.json", seed=0, value=90.0)
+    (tmp_path / "stsb/seed0/pool.json").write_text("{}")
+    runs.measured(tmp_path)
+    assert caplog.text == ""
+    for folder in (place, tmp_path / "stsb"):
+        (folder / "pool.json").write_text("{}")
+    runs.measured(tmp_path)
+    assert "no figure in 2 files (pas-0/pool.json, stsb/pool.json)" in caplog.text
+
+
+def test_a_folder_of_one_source_or_seed_is_taken_and_other_folders_are_left_alone(tmp_path, monkeypatch, caplog):
+    rise_file(tmp_path)
+    rise_file(tmp_path, "seed0-old")
+    for folder in ("stsb", "stsb/seed0"):
+        monkeypatch.chdir(tmp_path / folder)
+        assert [f.value for one in runs.measured(Path()) for f in one.figures] == [80, 80]
+    assert "no figure in 1 files (seed0-old/rise.json)" in caplog.text
+
+
+def test_a_folder_is_no_file_and_a_link_that_leads_nowhere_is_named(tmp_path):
+    papers_file(tmp_path, "a.json", seed=0, value=80.0)
+    (tmp_path / "b.json").mkdir()
+    assert len(runs.measured(tmp_path)) == 1
+    (tmp_path / "c.json").symlink_to("nowhere")
+    with pytest.raises(DataError, match=r"c\.json cannot be read: No such file"):
         runs.measured(tmp_path)
 
 
@@ -377,12 +489,7 @@ def test_seconds_are_timed_on_request_alone(tmp_path, monkeypatch):
 
 
 def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):
-    figures = {"f1": 0.9, "accuracy": 0.92, "flips": 0.03, "n": 8000}
-    raw = {
-        "settings": {"model": "./roberta-base", "seed": 0},
-        "test": figures,
-        "also": {"paws": figures, "qqp": figures},
-    }
+    raw = {**OF_CROSS, "settings": {"model": "./roberta-base", "seed": 0}, "also": {"paws": CROSS, "qqp": CROSS}}
     (tmp_path / "seed-0").mkdir()
     (tmp_path / "seed-0/results.json").write_text(json.dumps(raw))
     (tmp_path / "best").symlink_to("seed-0", target_is_directory=True)
@@ -401,13 +508,10 @@ def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):
 
 
 def test_arms_of_the_control_stand_beside_the_rows_of_rise(tmp_path):
-    (tmp_path / "settings.json").write_text('{"model": "sbert"}')
     for seed in (0, 1, 2):
-        place = tmp_path / "stsb" / f"seed{seed}"
-        place.mkdir(parents=True)
         for arm, value in (("rise", 0.81), ("none", 0.80), ("permuted", 0.805)):
-            (place / f"{arm}.json").write_text(json.dumps({"stsb_spearman": value + seed / 1000, "mrpc_f1": 0.8}))
-        (place / "pool.json").write_text('{"pairs": 5}')
+            rise_file(tmp_path, f"seed{seed}", arm, stsb_spearman=value + seed / 1000)
+        (tmp_path / f"stsb/seed{seed}/pool.json").write_text('{"pairs": 5}')
     several = runs.measured(tmp_path)
     assert {one.what for one in several} == {"training runs, T3, STSb Spearman", "training runs, T3, MRPC F1"}
     one = next(one for one in several if one.what.endswith("Spearman"))
@@ -420,16 +524,14 @@ def test_arms_of_the_control_stand_beside_the_rows_of_rise(tmp_path):
 
 
 def test_a_downstream_run_fills_the_row_of_sbert_and_needs_all_tasks_for_the_average(tmp_path):
-    rows = [{"metric": "task_accuracy", "model": "sbert", "level": task, "value": 0.8, "low": 0.7, "high": 0.9, "n": 9}
-            for task in runs.TASKS]  # fmt: skip
-    whole = {"checks": rows, "data": [{"name": "senteval", "fingerprint": "abc"}],
-             "models": [{"label": "sbert", "adapter": "sentence-transformers"}]}  # fmt: skip
+    rows = [{**TASK, "level": task} for task in runs.TASKS]
+    surface = {**REPORT, "checks": rows}
+    whole = {**surface, "models": [{"label": "sbert", "adapter": "sentence-transformers"}]}
     (tmp_path / "results.json").write_text(json.dumps(whole))
     (one,) = runs.measured(tmp_path)
     assert [f.column for f in one.figures] == ["MR", "CR", "SUBJ", "MPQA", "SST-2", "TREC", "MRPC", "average"]
     cells = [c for c in published.published("003") if (c.table, c.row) == ("T2", "SBERT")]
     assert {page.account(cell, [one]) for cell in cells} == {"stand-in"}
-    surface = {**whole, "models": [{"label": "sbert", "adapter": "lexical"}]}
     assert next(runs.downstream(surface)).labels[one.figures[0].row].stands_for == ()
     assert len(next(runs.downstream({**whole, "checks": rows[1:]})).figures) == 6
 
