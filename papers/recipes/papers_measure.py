@@ -6,7 +6,6 @@ folder are left out, and `missing` says so.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ import numpy as np
 from papers_draws import balanced_draw
 from papers_ours import Figure, Label, Measured, shown
 from papers_overlap import BINS, agreement_test, cells_by_overlap, dice, fleiss_kappa, jaccard, spread
-from papers_runs import cross_encoder_row, on_other_data
+from papers_runs import cross_encoder_row, on_other_data, opened
 from papers_text import OF_MUCH_TEXT, mean_with_interval, text_figures
 
 from encheck import load_data, load_model, run
@@ -149,11 +148,13 @@ RANKING = {"r_precision": "R-Precision", "spearman": "Spearman"}
 def trained_cross_encoder(model: str) -> tuple[str, Label] | None:
     """Its name for the tables with the row that it stands for, if the model is a folder of train_cross_encoder.py."""
     file = Path(model) / RESULTS
-    raw = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    if (row := cross_encoder_row(raw)) is None:
+    if not file.is_file():
         return None
-    differs = ("model", "data") if on_other_data(raw) else ANOTHER_MODEL
-    return f"cross-encoder, {shown(raw[SETTINGS]['model'])}", Label((row,), differs)
+    with opened(file) as raw:
+        if (row := cross_encoder_row(raw)) is None:
+            return None
+        differs = ("model", "data") if on_other_data(raw) else ANOTHER_MODEL
+        return f"cross-encoder, {shown(raw[SETTINGS]['model'])}", Label((row,), differs)
 
 
 def chains(root: Path, model: str) -> Iterator[Measured]:

@@ -111,7 +111,7 @@ def files(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[Any]:
     """The content of a JSON file, for a block that reads it; DataError where it is not what the block expects."""
     try:
         yield read_json(path, infinite=True)
@@ -140,7 +140,7 @@ def _plain(path: Path, raw: Raw) -> Run | None:
     run, beside = Run.model_validate(raw), path.with_name("results.json")
     note, settings = _sample({"parts": {"train": run.trained_on}}), run.settings
     if beside != path and beside.is_file():
-        with _opened(beside) as results:
+        with opened(beside) as results:
             note, settings = _sample(results) or note, _common(results)
             _refuse_others(path, run, results)
     papers = [
@@ -254,7 +254,7 @@ def _rise(path: Path, raw: Raw) -> Raw | None:
     source, seed = path.parts[-3], re.fullmatch(r"seed(\d+)", path.parent.name)
     if path.stem not in ARMS or source not in SOURCES or seed is None or "stsb_spearman" not in raw:
         return None
-    with _opened(path.parents[2] / "settings.json") as settings:
+    with opened(path.parents[2] / "settings.json") as settings:
         model = settings["model"]
     row = f"{SOURCES[source]}: {ARMS[path.stem]}"
     made = [
@@ -288,7 +288,7 @@ def measured(folder: Path) -> list[Measured]:
     settings: dict[Any, Raw] = {}
     reports, unused, beside = list[Measured](), list[Path](), set[Path]()
     for path in files(folder):
-        with _opened(path) as raw:
+        with opened(path) as raw:
             of_report = [*downstream(raw)] if isinstance(raw, dict) and "checks" in raw else []
             run = None if of_report else run_of(path, raw)
         reports += of_report
