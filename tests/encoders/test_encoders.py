@@ -643,11 +643,12 @@ def test_a_batch_is_as_full_as_the_budget_lets_it_be(lengths, budget):
     assert all((len(batch) + 1) * batch[0] > budget for batch in batches[:-1])
 
 
-def test_a_vector_of_the_packaged_encoder_has_the_same_bits_whatever_else_is_encoded():
+def test_a_vector_of_the_packaged_encoder_is_the_same_but_for_rounding_whatever_else_is_encoded():
     model = load_model(known_models()["sbert"], device=CPU)
     texts = [" ".join((2 * tiny.WORDS)[i : 12 + 2 * i]) for i in range(5) for _ in range(4)]
     together = model.encode(texts)
-    assert all((model.encode(texts[i : i + 3]) == together[i : i + 3]).all() for i in range(0, len(texts), 3))
+    apart = np.concatenate([model.encode(texts[i : i + 3]) for i in range(0, len(texts), 3)])
+    np.testing.assert_allclose(apart, together, rtol=0, atol=1e-6)
 
 
 # what an encoder gives is checked

@@ -139,7 +139,7 @@ def test_what_a_good_check_followed_is_kept_and_the_error_counts_both(server, st
 
 @pytest.mark.parametrize("how", HOW.values(), ids=HOW.keys())
 @pytest.mark.parametrize("other", [second, near], ids=["another model", "a version"])
-def test_of_two_models_that_take_turns_under_one_address_nothing_is_kept(server, store, how, other):
+def test_of_two_models_that_take_turns_under_one_address_nothing_is_kept(server, store, clock, how, other):
     model = opened(server, **how)
     model.fingerprint()
     turns = iter([other, first] * 10_000)
