@@ -196,7 +196,7 @@ def score_predictions(
     pairs = [dataset.pairs[i] for i in at]
     given = predictions.scores if predictions.scores is not None else predictions.predicted
     assert given is not None
-    resampler = Resampler([p.cluster for p in pairs], seed=seed)
+    resampler = Resampler([p.cluster for p in pairs], seed=seed, shares=[p.shares for p in pairs])
     scores = PairScores(
         given[rows], np.array([p.label for p in pairs], np.int8), resampler, Scale(0.0), items=tuple(pairs)
     )

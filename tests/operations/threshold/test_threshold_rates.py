@@ -59,6 +59,22 @@ def test_a_rate_of_zero_is_no_surer_than_its_clusters_are():
     assert match.point.recall.low == pytest.approx(point.recall.low)
 
 
+def test_pairs_that_share_texts_by_chance_are_not_one_item():
+    texts = [f"word{i} other{i}" for i in range(502)]
+    chain = Pairs(
+        "d", tuple(texts[:500]), tuple(texts[1:501]), np.zeros(500, np.int8), ("all",) * 499 + ("last",), by_texts=True
+    )
+    (point,) = Population(chain).rates_at(np.zeros(500), [0.5])
+    independent = 500**2 // (3 * 498 + 2 * 2)  # each depends on its two neighbours and itself, the ends on one
+    assert point.false_accepts.value == point.false_accepts.low == 0
+    assert point.false_accepts.high == pytest.approx(1 - 0.025 ** (1 / independent))
+    (point,) = Population(chain).rates_at(np.arange(500) % 20 / 20, [0.95])
+    error = (0.05 * 0.95 / 500) ** 0.5
+    assert point.false_accepts.value == pytest.approx(0.05)
+    assert point.false_accepts.low < 0.05 - 1.7 * error
+    assert 0.05 + 1.7 * error < point.false_accepts.high < 0.05 + 4 * error
+
+
 def test_the_strictest_threshold_accepts_so_many_pairs_and_no_higher_one_does(sample):
     found, scores, _ = sample
     unlabelled, positives = scores[found.labels == -1], scores[found.labels == 1]
@@ -77,7 +93,7 @@ def test_the_strictest_threshold_accepts_so_many_pairs_and_no_higher_one_does(sa
 
 def drawn_by_hand(population, old, cut, new, replicate):
     """The same hits on pairs that are drawn by repeating them."""
-    found, weights = population.pairs, population.weights[replicate]
+    found, weights = population.pairs, population.draws.weights[replicate]
     items = np.repeat(np.arange(len(found.labels)), weights[found.codes].astype(int))
     items = items[found.labels[items] == -1]
     scores, counts = np.unique(new[items], return_counts=True)

@@ -44,7 +44,7 @@ from encheck.reporting.view import full_name
 from encheck.running.model_under_test import ModelUnderTest
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
-from encheck.statistics.bootstrap import Figure, Resampler, auc_with_replicates, percentile_interval
+from encheck.statistics.bootstrap import Figure, auc_with_replicates, percentile_interval
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise, judge_budget, threshold_step
 from encheck.store import Store
 from encheck.system.terminal import Progress
@@ -295,7 +295,7 @@ def _make_report(
         sweep=tuple(population.rates_at(new.scores, _threshold_grid(new.scores))),
         rivals=tuple(_surface_rates(request, population, new.scores, at)), slices=slices,
         behaviours=tuple(accepted_by_kind(found, new.probes, at, seed=request.seed)) if new.probes is not None else (),
-        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc_figure(pairs, new.scores, request.seed),
+        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc_figure(population, new.scores),
         in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
         if made and made.outcome == "broken" else (),
         cascade=both, unsaid=(*unsaid, *few),
@@ -471,14 +471,13 @@ def _unanswered_questions(
         )
 
 
-def _auc_figure(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
-    """Return the AUC of the scores, with its interval over clusters."""
-    labelled = np.flatnonzero(pairs.labels != UNKNOWN)
-    is_positive = pairs.labels[labelled] == POSITIVE
+def _auc_figure(population: Population, scores: Floats) -> Figure | None:
+    """Return the AUC of the scores, with its interval."""
+    labelled = np.flatnonzero(population.pairs.labels != UNKNOWN)
+    is_positive = population.pairs.labels[labelled] == POSITIVE
     if is_positive.all() or not is_positive.any():
         return None
-    draws = Resampler([pairs.clusters[i] for i in labelled.tolist()], seed=seed)
-    value, replicates = auc_with_replicates(scores[labelled], is_positive, draws)
+    value, replicates = auc_with_replicates(scores[labelled], is_positive, population.draws.select(labelled))
     return Figure(value, *map(float, percentile_interval(replicates)))
 
 

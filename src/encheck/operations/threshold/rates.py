@@ -1,7 +1,7 @@
 """The pairs on which a threshold is chosen, the rates of thresholds, and the threshold that matches an old model's.
 
-All rates share one bootstrap over clusters. In each replicate both models have the same pairs, and the new threshold is
-chosen again. So the intervals of a matched threshold, and of its rates, include the noise of the choice.
+All rates share one bootstrap. In each replicate both models have the same pairs with the same weights, and the new
+threshold is chosen again. So the intervals of a matched threshold, and of its rates, include the noise of the choice.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.clusters import assign_clusters, hash_word_bag, sample_clusters
+from encheck.datasets.clusters import assign_clusters, hash_shared_sentences, hash_word_bag, sample_clusters
 from encheck.datasets.load import guess_data_set, is_plain_path, known_data_sets, load
 from encheck.datasets.pairs import PAIR_FORMATS, read_production_pairs
-from encheck.datasets.reader import BadRows
+from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError, UsageError
 from encheck.scoring.splits import TEST
-from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widen_share_interval
+from encheck.statistics.bootstrap import MANY_ITEMS, Figure, Resampler, percentile_interval, widen_share_interval
 from encheck.statistics.false_accepts import (
     MIN_ACCEPTED,
     Negatives,
     decimals_of_threshold,
     strictest_useful_threshold,
 )
+from encheck.statistics.sharing import LEAST_FREEDOM
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.system.files import expand_home
 from encheck.types import content_hash
@@ -230,16 +231,11 @@ class Population:
     accepted share of the unlabelled pairs, because these were not selected, or of all pairs if there are no unlabelled
     ones. With `positives`, the share of pairs that are positive in production, hits are recall and false accepts
     weighted by it. `parts` has the items on which each rate is counted, none if the data lack the label.
+    `independent` has the number of independent items that they are worth (Kish 1965).
     """
 
     def __init__(self, pairs: Pairs, *, positives: float | None = None, seed: int = 0) -> None:
         self.pairs, self.positives, self.seed = pairs, positives, seed
-        self.clusters = int(pairs.codes.max()) + 1
-        if self.clusters < 2:
-            raise DataError(
-                f"{pairs.name}: all {len(pairs.first):,} pairs belong to one cluster, so no interval can be computed. "
-                "Remedy: add pairs on other topics, or a `cluster` column that separates these"
-            )
         labelled = {label: pairs.distinct(label) for label in (NEGATIVE, POSITIVE)}
         if positives is not None and not all(map(len, labelled.values())):
             raise UsageError("--positives needs pairs with label 1 and with label 0, but the data lack one of them")
@@ -256,11 +252,24 @@ class Population:
             "recall": _weighted_items(labelled[POSITIVE]),
             "hits": hits,
         }
+        counted = {rate: self.items(rate) for rate in RATES if self.has_items_for_rate(rate)}
+        self.independent = {rate: len(some) ** 2 // int(pairs.depends_on(some).sum()) for rate, some in counted.items()}
+        if not pairs.codes.any() and min(self.independent.values()) < LEAST_FREEDOM:
+            raise DataError(
+                f"{pairs.name}: all {len(pairs.first):,} pairs belong to one cluster, so no interval can be computed. "
+                "Remedy: add pairs on other topics, or a `cluster` column that separates these"
+            )
 
     @cached_property
-    def weights(self) -> NDArray[np.float32]:
-        """The number of times that each cluster is drawn in each replicate; shape [replicates, clusters]."""
-        return bootstrap_weights(self.clusters, self.seed)
+    def draws(self) -> Resampler:
+        """The bootstrap replicates of the pairs.
+
+        Named clusters are drawn. Otherwise pairs vary together if they share a text: chains of such pairs may connect
+        nearly all of them, so that draws of whole chains say nothing.
+        """
+        both = zip(self.pairs.first, self.pairs.second, strict=True)
+        rows = [PairRow(first, second, None) for first, second in both] if self.pairs.by_texts else []
+        return Resampler(self.pairs.clusters, seed=self.seed, shares=hash_shared_sentences(rows))
 
     def items(self, rate: RateName) -> Codes:
         """Return the items on which a rate is counted, as one array."""
@@ -318,28 +327,30 @@ class Population:
 
     def _shares(self, rate: RateName, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
         """Return the share that each threshold accepts in the sample, shape [k], and by replicate, [replicates, k]."""
-        value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
+        value, replicates = np.zeros(len(cuts)), np.zeros((len(self.draws.weights), len(cuts)))
         for part in self.parts[rate]:
-            codes = self.pairs.codes[part.items]
-            table = np.zeros((self.clusters, len(cuts) + 1))
+            codes = self.draws.columns[part.items]
+            table = np.zeros((self.draws.weights.shape[1], len(cuts) + 1))
             columns = [(scores[part.items] >= cut).astype(float) for cut in cuts]
             for k, column in enumerate([*columns, np.ones(len(codes))]):
-                table[:, k] = np.bincount(codes, column, minlength=self.clusters)
-            drawn = (self.weights @ table.astype(np.float32)).astype(np.float64)
+                table[:, k] = np.bincount(codes, column, minlength=len(table))
+            drawn = (self.draws.weights @ table.astype(np.float32)).astype(np.float64)
             with np.errstate(invalid="ignore", divide="ignore"):
                 value += part.share * table[:, :-1].sum(axis=0) / table[:, -1].sum()
-                replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
+                replicates += part.share * np.clip(drawn[:, :-1] / drawn[:, -1:], 0, 1)
         return value, replicates
 
     def _rate_figures(self, shares: Mapping[RateName, tuple[Floats, Floats]]) -> dict[RateName, list[Figure]]:
         found = {}
         for rate, (values, replicates) in shares.items():
-            items = self.items(rate)
-            n, sizes = len(items), np.bincount(self.pairs.codes[items])
-            clusters = n**2 // int((sizes**2).sum())  # the effective number of equal clusters (Kish 1965)
+            items, clusters = self.items(rate), self.independent[rate]
+            # Percentiles are too narrow if a few clusters or texts have most items, or if whole chains of pairs that
+            # share texts are drawn.
+            chained = self.pairs.by_texts and (self.draws.is_grouped or len(self.pairs.first) > MANY_ITEMS)
+            narrow = chained or (not self.draws.is_grouped and self.draws.select(items).sharing.why_no_interval)
             ends = zip(values.tolist(), *(end.tolist() for end in percentile_interval(replicates)), strict=True)
             found[rate] = [
-                Figure(value, *widen_share_interval(value, low, high, n=n, clusters=clusters))
+                Figure(value, *widen_share_interval(value, low, high, n=0 if narrow else len(items), clusters=clusters))
                 for value, low, high in ends
             ]
         if len(self.parts["hits"]) == 2:  # no narrower than recall and false accepts together
@@ -440,9 +451,9 @@ def match_threshold(
         few = f"the old threshold accepts {accepted} {COUNTED_NAMES[way]}, but {least} are needed to choose a new one"
         return MatchedThreshold(way, accepted, refused=few)
     both = _PairedScores(population, old, old_threshold, new, way)
-    values = both.match_in_replicates(np.ones((1, population.clusters), np.float32))
+    values = both.match_in_replicates(np.ones((1, population.draws.weights.shape[1]), np.float32))
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
-    slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
+    slices = [population.draws.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
     drawn = np.concatenate([both.match_in_replicates(some) for some in slices if len(some)])
     figures = [Figure(*map(float, ends)) for ends in zip(values[0], *percentile_interval(drawn), strict=True)]
     decimals = decimals_of_threshold(figures[0].value, new)
@@ -480,6 +491,7 @@ class _PairedScores:
         scores, total = scores[ends], total[:, ends]
         last = np.abs(total - target[:, None]).round(RATE_DIGITS).argmin(axis=1)
         after = total > total[np.arange(len(total)), last][:, None] + WEIGHT_ROUNDING
+        after &= np.arange(len(scores)) > last[:, None]  # weights may be negative
         following = np.where(after.any(axis=1), after.argmax(axis=1), last)
         found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)
         thresholds = found
@@ -496,16 +508,17 @@ class _PairedScores:
         order = np.argsort(-self.new[items], kind="stable")
         counts = np.searchsorted(-self.new[items][order], -thresholds, side="right")
         total = np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn[:, order], axis=1)], axis=1)
-        return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_threshold)[items]
+        shares = total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_threshold)[items]
+        return np.clip(shares[0], 0, 1), np.clip(shares[1], 0, 1)
 
     def _item_weights(self, rate: RateName, weights: NDArray[np.float32]) -> Floats:
         """Return the weight of each item in each replicate, summing to 1 (NaN if none is drawn); shape [r, m]."""
         parts = self.population.parts[rate]
-        return np.concatenate([_item_weights(self.population.pairs.codes, part, weights) for part in parts], axis=1)
+        return np.concatenate([_item_weights(self.population.draws.columns, part, weights) for part in parts], axis=1)
 
 
-def _item_weights(codes: Codes, part: WeightedItems, weights: NDArray[np.float32]) -> Floats:
-    drawn = weights[:, codes[part.items]].astype(np.float64)
+def _item_weights(columns: NDArray[np.signedinteger], part: WeightedItems, weights: NDArray[np.float32]) -> Floats:
+    drawn = weights[:, columns[part.items]].astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = drawn * (part.share / drawn.sum(axis=1, keepdims=True))
     return found
