@@ -151,6 +151,14 @@ def test_the_ends_of_a_chain_share_no_sentence_and_pairs_and_groups_say_what_the
     )
 
 
+def test_a_question_that_its_whole_cluster_has_is_no_second_thing():
+    asked = [PairRow("q", f"c{i}", 1, cluster="Q1") for i in range(3)]
+    assert hash_shared_sentences(asked) == [(), (), ()]
+    *of_it, other = hash_shared_sentences([*asked, PairRow("c2", "z", 1, cluster="Q2")])
+    assert of_it[:2] == [(), ()]
+    assert {*of_it[2]} & {*other} == {content_hash("sentence", "c2")}
+
+
 @given(st.lists(rows, max_size=8))
 def test_pairs_that_share_something_are_of_one_cluster(found):
     clusters, shares = assign_clusters(found), hash_shared_sentences(found)

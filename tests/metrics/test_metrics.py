@@ -23,7 +23,7 @@ from encheck.metrics.pairs import (
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.statistics.sharing import Sharing
-from encheck.types import FloorAndAim
+from encheck.types import FloorAndAim, content_hash
 from encheck.verdict import JudgingTerms, decide_verdict, judge_by_terms
 
 SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))
@@ -213,6 +213,14 @@ def test_the_rate_of_a_chain_of_items_counts_the_pairs_that_share_something():
     assert (rate.low, rate.high) == (wanted[0][0], wanted[1][0])
     assert rate.clusters == 100
     assert draws.select(np.arange(100)).sharing.independent_clusters < 40
+
+
+def test_a_selection_without_the_items_that_overlap_counts_its_clusters():
+    names = [f"{i // 5}" for i in range(20)]
+    shares = [(content_hash(name), *["both"] * (i in (4, 5))) for i, name in enumerate(names)]
+    draws = Resampler(names, shares=shares)
+    assert draws.overlaps
+    assert draws.select(np.flatnonzero([i not in (4, 5) for i in range(20)])).clusters == 4
 
 
 def test_the_worst_items_come_first(two_classes):

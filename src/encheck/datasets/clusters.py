@@ -45,14 +45,19 @@ def hash_shared_sentences(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
     """Return hashes for each row: of its sentences that also occur in other rows, and of the cluster that the data
     name.
 
-    A row that shares no sentence has none. Rows that are connected only through other rows have no hash in common.
+    A sentence that occurs in a single named cluster has no hash, since the cluster already connects its rows. A row
+    that shares no sentence has none. Rows that are connected only through other rows have no hash in common.
     """
     words = [(_sorted_words(row.first), _sorted_words(row.second)) for row in rows]
-    counts = Counter(text for both in words for text in {*both})
+    places: dict[str, str | int] = {}
+    spread: set[str] = set()
+    for i, (row, both) in enumerate(zip(rows, words, strict=True)):
+        place = row.cluster or i
+        spread.update(text for text in both if places.setdefault(text, place) != place)
 
     result: list[tuple[str, ...]] = []
     for row, both in zip(rows, words, strict=True):
-        shared = [content_hash("sentence", text) for text in dict.fromkeys(both) if counts[text] > 1]
+        shared = [content_hash("sentence", text) for text in dict.fromkeys(both) if text in spread]
         result.append((*([content_hash(row.cluster)] if row.cluster else []), *shared) if shared else ())
     return result
 

@@ -188,13 +188,15 @@ def _shared_hashes(
     if len(hashes) > MAX_CLUSTERS or len(clusters) > MANY_ITEMS:
         return None
     first, second = parts.column("words"), parts.column("others")
-    each, counts = np.unique(np.concatenate([first, second[second != first]]), return_counts=True)
+    given = parts.column("given") if has_clusters else np.zeros(len(first), np.uint64)
+    places, differ = np.where(given > 0, given, np.arange(len(first), dtype=np.uint64)), second != first
+    sides = np.stack([np.concatenate([first, second[differ]]), np.concatenate([places, places[differ]])])
+    each, counts = np.unique(np.unique(sides, axis=1)[0], return_counts=True)
     several = each[counts > 1]
     if not len(several):
         return None
     shared = [np.where(np.isin(side, several), side, 0) for side in (first, second)]
     shared[1][second == first] = 0
-    given = parts.column("given") if has_clusters else np.zeros(len(first), np.uint64)
     names = np.array([int(content_hash(f"{number:016x}"), 16) for number in hashes.tolist()], np.uint64)
     alone = np.where(shared[0] | shared[1], 0, names[clusters])
     return np.stack([np.where(given > 0, given, alone), *shared], axis=1)

@@ -129,8 +129,9 @@ class Resampler:
     as a random pair of sentences, and is "" for other items. The weight of such an item is the product of the weights
     of its clusters (Owen 2007, "The pigeonhole bootstrap"), which makes intervals slightly too wide. `ClusterNumbers`
     has clusters as numbers. `shares` names the things that overlapping items have in common; it is empty for items that
-    share only their cluster. Overlapping items have their own weights in a replicate (`overlapping_item_weights`). Only
-    clusters are drawn if items belong to two clusters, or if there are more than `MANY_ITEMS` items.
+    share only their cluster. If some items overlap (`overlaps`), all of them and all selections have weights of their
+    own in a replicate (`overlapping_item_weights`). Only clusters are drawn if items belong to two clusters, or if
+    there are more than `MANY_ITEMS` items.
 
     More than `MAX_CLUSTERS` clusters are put into `GROUPS` random groups by their hash, and groups are drawn: the
     method of random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
@@ -149,7 +150,7 @@ class Resampler:
         found = (
             clusters if isinstance(clusters, ClusterNumbers) else ClusterNumbers.from_names(clusters, universe, others)
         )
-        self._count, self.is_grouped = found.count, found.count > MAX_CLUSTERS
+        self._count, self.is_grouped, self.overlaps = found.count, found.count > MAX_CLUSTERS, False
         self._numbers: NDArray[np.signedinteger]
         self.columns: NDArray[np.signedinteger]
         self.others: NDArray[np.signedinteger] | None
@@ -169,6 +170,7 @@ class Resampler:
             names = [""] * len(shares) if isinstance(clusters, ClusterNumbers) else clusters
             named = [some or (content_hash(cluster),) for some, cluster in zip(shares, names, strict=True)]
             self._units = number_units(named)
+            self.overlaps = self.sharing.clusters is None
             if self.overlaps:
                 self.columns, self.weights = np.arange(len(named)), overlapping_item_weights(named, self._units, seed)
         self._drawn = _HashableWeights(self.weights)
@@ -189,11 +191,6 @@ class Resampler:
         """The sharing structure of the items. It is not available for grouped clusters, of which there are too many."""
         assert not self.is_grouped
         return cached_sharing(self._units)
-
-    @property
-    def overlaps(self) -> bool:
-        """Whether items share things besides their clusters, which a draw of clusters cannot represent."""
-        return not self.is_grouped and self.others is None and self.sharing.clusters is None
 
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
