@@ -482,9 +482,17 @@ def _auc_figure(population: Population, scores: Floats) -> Figure | None:
 
 
 def _highest_negatives(pairs: Pairs, scores: Floats, at: float, max_pairs: int) -> tuple[NegativePair, ...]:
-    """Return the accepted negatives with the highest scores, one per cluster."""
+    """Return the accepted negatives with the highest scores, one per cluster; without named clusters, no two share a
+    text.
+    """
     items = pairs.of(NEGATIVE)
-    items = items[np.argsort(-scores[items], kind="stable")]
-    first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
-    chosen = [i for i in items[first].tolist() if scores[i] >= at][:max_pairs]
+    chosen: list[int] = []
+    used: set[str] = set()
+    for i in items[np.argsort(-scores[items], kind="stable")].tolist():
+        if len(chosen) == max_pairs or scores[i] < at:
+            break
+        things = {pairs.first[i], pairs.second[i]} if pairs.by_texts else {pairs.clusters[i]}
+        if used.isdisjoint(things):
+            chosen.append(i)
+            used |= things
     return tuple(NegativePair(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)

@@ -80,8 +80,13 @@ class Pairs:
         return np.flatnonzero(self.labels == label)
 
     def clusters_of(self, label: int) -> int:
-        """Return the number of clusters that have a pair with this label."""
-        return len(np.unique(self.codes[self.of(label)]))
+        """Return the number of clusters that have a pair with this label; without named clusters, the number of
+        independent pairs that these pairs are worth.
+        """
+        if not self.by_texts:
+            return len(np.unique(self.codes[self.of(label)]))
+        items = self.distinct(label)
+        return len(items) ** 2 // max(int(self.depends_on(items).sum()), 1)
 
     def distinct(self, label: int) -> Codes:
         """Return the positions of the distinct pairs with this label; shape [m].
