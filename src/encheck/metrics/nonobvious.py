@@ -199,7 +199,7 @@ def _rate_by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
         case "balanced accuracy":
             return (safe_ratio(tp, tp + fn) + safe_ratio(tn, fp + tn)) / 2
         case "mcc":
-            below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+            below = np.sqrt(np.maximum((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn), 0))  # weights may be negative
             return np.nan_to_num(
                 safe_ratio(tp * tn - fp * fn, below)
             )  # 0 for a constant prediction, as in scikit-learn
