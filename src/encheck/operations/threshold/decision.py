@@ -281,7 +281,8 @@ def _make_report(
     repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
     pair_counts = PairCounts(
         pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
-        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
+        len(np.unique(pairs.codes[pairs.of(NEGATIVE)])), repeated, pairs.hard, len(pairs.skipped),
+        len(loaded.first) - len(pairs.first),
     )  # fmt: skip
     return ThresholdReport(
         outcome=outcome, exit_code=EXIT_CODES[outcome],
