@@ -68,7 +68,7 @@ def test_pairs_that_share_texts_by_chance_are_not_one_item():
     independent = 500**2 // (3 * 498 + 2 * 2)  # each depends on its two neighbours and itself, the ends on one
     assert point.false_accepts.value == point.false_accepts.low == 0
     assert point.false_accepts.high == pytest.approx(1 - 0.025 ** (1 / independent))
-    assert chain.clusters_of(0) == independent
+    assert chain.independent(chain.distinct(0)) == independent
     (point,) = Population(chain).rates_at(np.arange(500) % 20 / 20, [0.95])
     error = (0.05 * 0.95 / 500) ** 0.5
     assert point.false_accepts.value == pytest.approx(0.05)

@@ -281,8 +281,7 @@ def _make_report(
     repeated = sum(counts[label] - len(pairs.distinct(label)) for label in (POSITIVE, NEGATIVE))
     pair_counts = PairCounts(
         pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
-        len(np.unique(pairs.codes[pairs.of(NEGATIVE)])), repeated, pairs.hard, len(pairs.skipped),
-        len(loaded.first) - len(pairs.first),
+        pairs.clusters_of(NEGATIVE), repeated, pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
     )  # fmt: skip
     return ThresholdReport(
         outcome=outcome, exit_code=EXIT_CODES[outcome],
@@ -432,7 +431,7 @@ def _slice_rates(
         for value in sorted(counts):
             items = [i for i, other in enumerate(values) if other == value]
             mine = pairs.select(items)
-            clusters = mine.clusters_of(NEGATIVE)
+            clusters = mine.independent(mine.distinct(NEGATIVE)) if mine.by_texts else mine.clusters_of(NEGATIVE)
             if clusters < MIN_SLICE_CLUSTERS:
                 few += 1
                 continue

@@ -80,12 +80,11 @@ class Pairs:
         return np.flatnonzero(self.labels == label)
 
     def clusters_of(self, label: int) -> int:
-        """Return the number of clusters that have a pair with this label; without named clusters, the number of
-        independent pairs that these pairs are worth.
-        """
-        if not self.by_texts:
-            return len(np.unique(self.codes[self.of(label)]))
-        items = self.distinct(label)
+        """Return the number of clusters that have a pair with this label."""
+        return len(np.unique(self.codes[self.of(label)]))
+
+    def independent(self, items: Codes) -> int:
+        """Return how many independent pairs these distinct pairs are worth (Kish 1965)."""
         return len(items) ** 2 // max(int(self.depends_on(items).sum()), 1)
 
     def distinct(self, label: int) -> Codes:
@@ -258,7 +257,7 @@ class Population:
             "hits": hits,
         }
         counted = {rate: self.items(rate) for rate in RATES if self.has_items_for_rate(rate)}
-        self.independent = {rate: len(some) ** 2 // int(pairs.depends_on(some).sum()) for rate, some in counted.items()}
+        self.independent = {rate: pairs.independent(some) for rate, some in counted.items()}
         if not pairs.codes.any() and min(self.independent.values()) < LEAST_FREEDOM:
             raise DataError(
                 f"{pairs.name}: all {len(pairs.first):,} pairs belong to one cluster, so no interval can be computed. "
